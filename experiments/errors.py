@@ -1,0 +1,34 @@
+"""What a person has to mend in an experiment.
+
+    ExperimentError
+    ├── SpecError       an experiment file is malformed or asks for what cannot be
+    ├── StoreError      the store cannot be opened, or is not one
+    ├── RunNotFoundError  no run of that name in the store
+    └── ImportFileError a file of a grader's verdicts is malformed
+
+Every message has the form ``where: what, got; expected`` and fits one line.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ExperimentError", "ImportFileError", "RunNotFoundError", "SpecError", "StoreError"]
+
+
+class ExperimentError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class SpecError(ExperimentError):
+    """An experiment file is malformed; the message names the key."""
+
+
+class StoreError(ExperimentError):
+    """The store cannot be opened, or is not one of ours."""
+
+
+class RunNotFoundError(ExperimentError):
+    """The store has no run of that name."""
+
+
+class ImportFileError(ExperimentError):
+    """A file of a grader's verdicts is malformed; the message names file and line."""

@@ -1,0 +1,108 @@
+"""Completions, which cost money, and verdicts, which are derived from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+__all__ = [
+    "FAILURES",
+    "CallFailure",
+    "Completion",
+    "Failure",
+    "ParsedVerdict",
+    "ParserRule",
+    "Usage",
+    "Verdict",
+]
+
+Failure = Literal["empty", "truncated", "refused", "unparsed", "ambiguous", "off_scale", "not_answered"]
+"""Why there is no label. All but ``not_answered`` come from parsing a reply; that one is a call without a reply."""
+
+FAILURES: tuple[str, ...] = get_args(Failure)
+
+ParserRule = Literal["robust", "official", "label"]
+"""How a reply is read. ``label`` takes it as a label of the scale, spelt exactly; for imported verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one completion; ``None`` where the service did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered, as it was paid for.
+
+    Attributes
+    ----------
+    text
+        The reply; ``None`` where the service sent no content.
+    served_model
+        The model that the service says has answered.
+    stop_reason
+        Normalised: ``stop``, ``length``, ``refusal``, ``content_filter``, or ``None``.
+    label_logprobs
+        Label to natural-log probability of its verdict token(s), before temperature, or ``None``.
+    usage
+        Token counts.
+    effective_sampling
+        The sampling settings that were really in force, by name.
+    """
+
+    text: str | None
+    served_model: str
+    stop_reason: str | None = "stop"
+    label_logprobs: Mapping[str, float] | None = None
+    usage: Usage = field(default_factory=Usage)
+    effective_sampling: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailure:
+    """A call that brought no completion; kept as history, asked again on the next run."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedVerdict:
+    """What a parser read in one reply: a label xor a failure.
+
+    ``rule`` is the parser's name; ``evidence`` the part of the reply that decided.
+    """
+
+    label: str | None
+    failure: Failure | None
+    rule: ParserRule
+    evidence: str = ""
+
+    def __post_init__(self) -> None:
+        _check_label_xor_failure(self.label, self.failure)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One grader's judgement of one item in one repeat: a label xor a failure."""
+
+    item_digest: str
+    grader_id: str
+    repeat: int
+    label: str | None
+    failure: Failure | None
+    rule: ParserRule
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        _check_label_xor_failure(self.label, self.failure)
+
+
+def _check_label_xor_failure(label: str | None, failure: str | None) -> None:
+    if (label is None) == (failure is None):
+        raise ValueError(f"verdict: label {label!r} and failure {failure!r}; expected exactly one of them")
