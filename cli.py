@@ -1,7 +1,82 @@
-"""The ``autorater`` command."""
+"""The ``autorater`` command: puts the rooms' commands together and turns errors into one line."""
 
 from __future__ import annotations
 
+import os
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+import calibration_sets.commands
+import experiments.commands
+import graders.commands
+from calibration_sets.errors import CalibrationSetError
+from experiments.errors import ExperimentError
+from graders.errors import GraderError
+
+__all__ = ["app", "main"]
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="autorater",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="""Measure how far an LLM grader can be trusted.
+
+\b
+Examples:
+  autorater run quickstart               grade a shipped set with a small local model, and report
+  autorater run my_experiment.toml       the same for an experiment of your own
+  autorater report quickstart            print the report again, from the store, without any call
+  autorater sets list                    calibration sets that ship with the program
+  autorater graders show simpleqa        the newest version of a grader prompt
+""",
+)
+app.add_typer(experiments.commands.app)
+app.add_typer(calibration_sets.commands.app, name="sets")
+app.add_typer(graders.commands.graders_app, name="graders")
+app.add_typer(graders.commands.models_app, name="models")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"autorater {version('autorater-calibration')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _autorater(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None: ...
+
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line: exit code 2 and one line for what a person must mend, 130 for Ctrl-C."""
+    try:
+        app()
+    except (CalibrationSetError, GraderError, ExperimentError) as error:
+        typer.echo(f"error: {_one_line(str(error).partition(chr(10))[0])}", err=True)
+        sys.exit(EXIT_BAD_INPUT)
+    except KeyboardInterrupt:
+        typer.echo("stopped; what was answered is stored, the same command continues", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone (as in `| head`); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _one_line(message: str) -> str:
+    """The message with line breaks and control characters spelt out: it may quote hostile input."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in message)
+
+
+if __name__ == "__main__":
+    main()

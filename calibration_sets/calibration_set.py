@@ -34,7 +34,7 @@ class CalibrationSet:
     """Scale, items and labels with where they come from.
 
     ``rubric`` (``name@version``) is the set's own; labels may carry others, and
-    :meth:`rubrics` lists all that occur. ``digest`` covers scale, items and labels, not their order.
+    :meth:`rubrics` lists all that occur. ``digest`` covers scale, rubric, items and labels, not their order.
     """
 
     name: str
@@ -51,7 +51,8 @@ class CalibrationSet:
 
     def __post_init__(self) -> None:
         content = {
-            "scale": [list(self.scale.labels), self.scale.level],
+            "scale": [list(self.scale.labels), self.scale.level, self.scale.positive or ""],
+            "rubric": self.rubric,
             "items": sorted([item.item_id, item.digest, item.cluster_id, item.kind or ""] for item in self.items),
             "labels": sorted(
                 [label.item_id, label.item_digest, label.rater, label.label, label.rubric]

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What is asked of graders: experiments, their runs, statistics and reports."""

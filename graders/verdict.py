@@ -53,6 +53,8 @@ class Completion:
         Token counts.
     effective_sampling
         The sampling settings that were really in force, by name.
+    stated_label
+        The label that came with an imported reply; ``None`` for replies that are ours to read.
     """
 
     text: str | None
@@ -61,6 +63,7 @@ class Completion:
     label_logprobs: Mapping[str, float] | None = None
     usage: Usage = field(default_factory=Usage)
     effective_sampling: Mapping[str, Any] = field(default_factory=dict)
+    stated_label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from graders.errors import WeightsError
+from graders.providers.weights import ensure_weights
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -24,3 +27,16 @@ def calibration_data() -> Path:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests last, in their own order."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """Weights of the small local model, fetched once; skipped, and says so, where engine or weights are missing."""
+    try:
+        import xllamacpp  # noqa: F401
+    except ImportError as error:
+        pytest.skip(f"SKIPPED, NOT PASSED: the local engine is not installed ({error})")
+    try:
+        return ensure_weights("smollm2")
+    except WeightsError as error:
+        pytest.skip(f"SKIPPED, NOT PASSED: {error}")

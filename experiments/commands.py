@@ -1,0 +1,262 @@
+"""Commands over experiments: run, report, runs, import verdicts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from experiments.errors import ExperimentError
+from experiments.plan import Plan, build_plan
+from experiments.reports import build_report, render_json, render_markdown, render_text
+from experiments.run_records import load_run_data
+from experiments.runner import RunSummary, run_experiment
+from experiments.spec import Experiment, load_experiment
+from experiments.store import RunStore
+from experiments.verdict_import import import_verdicts
+from graders.providers import check_model, open_client
+from graders.verdict import ParserRule
+
+__all__ = ["app"]
+
+app = typer.Typer()
+import_app = typer.Typer(no_args_is_help=True, help="Bring in what graders have already said.")
+app.add_typer(import_app, name="import")
+
+
+class Format(StrEnum):
+    """Forms of a report."""
+
+    text = "text"
+    md = "md"
+    json = "json"
+
+
+class Parser(StrEnum):
+    """Parsers of replies."""
+
+    robust = "robust"
+    official = "official"
+    both = "both"
+
+
+StoreOption = Annotated[
+    Path,
+    typer.Option("--store", envvar="AUTORATER_STORE", help="SQLite file that keeps every completion."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How the report is written.")]
+OutOption = Annotated[Path | None, typer.Option("--out", help="Write the report to this file instead of the terminal.")]
+DEFAULT_STORE = Path("autorater.sqlite")
+
+
+@app.command()
+def run(
+    experiment: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped experiment.")],
+    limit: Annotated[int | None, typer.Option("--limit", help="Judge only the first N items.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
+    store: StoreOption = DEFAULT_STORE,
+    output_format: FormatOption = Format.text,
+    out: OutOption = None,
+) -> None:
+    """Run an experiment: print the plan, ask for what is not yet paid, print the report.
+
+    A run that was stopped, or killed, continues where it was when the same command is given again.
+
+    \b
+    Examples:
+      autorater run quickstart
+      autorater run quickstart --limit 20 --dry-run
+      autorater run my_experiment.toml --store results.sqlite --format md --out report.md
+
+    \b
+    An experiment file:
+      name = "my_experiment"
+      set = "probes"                       # a shipped set, or a folder
+      sampling = { temperature = 2.0, repeats = 10, seed = 1 }
+      [[graders]]
+      prompt = "simpleqa_short@1.0.0"
+      model = "local/smollm2"
+      [[graders]]
+      model = "baseline/lexical"
+      sampling = { repeats = 1 }
+    """
+    asked = load_experiment(experiment, limit=limit)
+    if dry_run:
+        typer.echo(_describe(asked, _plan_without_store(asked, store)))
+        return
+    with RunStore(store) as opened:
+        plan = build_plan(asked, opened)
+        typer.echo(_describe(asked, plan), err=True)
+        for share in plan.graders:
+            if share.n_pending:
+                check_model(share.grader.model)
+        with _progress_bar() as progress:
+            summary = run_experiment(asked, opened, open_client, progress)
+        _tell_failures(summary)
+        _write_report(opened, asked.run_id, None, output_format, out)
+
+
+@app.command()
+def report(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="Run id, or enough of its beginning.")],
+    output_format: FormatOption = Format.text,
+    out: OutOption = None,
+    parser: Annotated[
+        Parser | None, typer.Option("--parser", help="Read the replies with this parser; 'both' compares them.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Print the report of a run, from the store alone; no model is called.
+
+    \b
+    Examples:
+      autorater report quickstart
+      autorater report quickstart --format json --out report.json
+      autorater report quickstart --parser both
+    """
+    with RunStore(store, must_exist=True) as opened:
+        _write_report(opened, name, parser, output_format, out)
+
+
+@app.command()
+def runs(store: StoreOption = DEFAULT_STORE) -> None:
+    """List the runs in a store.
+
+    \b
+    Example:
+      autorater runs --store results.sqlite
+    """
+    with RunStore(store, must_exist=True) as opened:
+        for run_id, created_at in opened.list_runs():
+            typer.echo(f"{run_id}  {created_at}")
+
+
+@import_app.command("verdicts")
+def import_verdicts_command(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL or Parquet: one row a verdict.")],
+    set_name: Annotated[str, typer.Option("--set", help="The set that the graders judged: a name or a folder.")],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="FIELD=COLUMN, where a column has another name; may be repeated."),
+    ] = None,
+    grader: Annotated[
+        str | None, typer.Option("--grader", help="Name of the grader, where the file has no column for it.")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run; default: the set's name.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    output_format: FormatOption = Format.text,
+    out: OutOption = None,
+) -> None:
+    """Take graders' existing verdicts into a run, and print its report.
+
+    Fields: item (id in the set), grader, and label or text (the raw reply); optional: repeat (from
+    0), failure (a reason, where there is no label), digest (content digest of the item that was
+    judged).
+
+    \b
+    Examples:
+      autorater import verdicts nq301/verdicts.jsonl --set ./nq301
+      autorater import verdicts mine.csv --set probes --grader my-grader --column item=question_id
+    """
+    with RunStore(store) as opened:
+        run_id = import_verdicts(file, set_name, opened, columns=columns or [], grader=grader, name=name)
+        typer.echo(f"run {run_id}", err=True)
+        _write_report(opened, run_id, None, output_format, out)
+
+
+def _plan_without_store(asked: Experiment, store: Path) -> Plan:
+    """A dry run leaves no file behind."""
+    if not store.exists():
+        return build_plan(asked, None)
+    with RunStore(store) as opened:
+        return build_plan(asked, opened)
+
+
+def _describe(asked: Experiment, plan: Plan) -> str:
+    calibration_set = asked.calibration_set
+    lines = [
+        f"run {asked.run_id}",
+        f"set {calibration_set.name} {calibration_set.version}, {len(calibration_set.items)} of "
+        f"{asked.n_items_in_set} items, labels: {calibration_set.label_source}, {calibration_set.rubric}",
+        f"{'items':>7} {'repeats':>8} {'verdicts':>9} {'paid':>7} {'to ask':>7}  grader",
+    ]
+    lines += [
+        f"{share.n_items:>7} {share.grader.sampling.repeats:>8} {share.n_expected:>9} {share.n_paid:>7} "
+        f"{share.n_pending:>7}  {share.grader.title}"
+        for share in plan.graders
+    ]
+    return "\n".join(lines)
+
+
+def _tell_failures(summary: RunSummary) -> None:
+    if summary.call_failures:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(summary.call_failures.items()))
+        typer.echo(f"calls without an answer: {reasons}; the same command asks for them again", err=True)
+
+
+def _write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:
+    rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
+    compare = None if parser is None else parser is Parser.both
+    data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
+    built = build_report(data, level=analyses.level)
+    renderers = {Format.text: render_text, Format.md: render_markdown, Format.json: render_json}
+    text = renderers[output_format](built)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    _write_whole(out, text)
+    typer.echo(f"wrote {out}", err=True)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Replace the file at once, so that an interruption never leaves half a report."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise ExperimentError(f"--out {path}: {error.strerror}; expected a file that can be written") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+class _Bar:
+    """Progress of a run on the terminal, one bar a grader."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+
+    def start(self, title: str, n_pending: int) -> None:
+        self._task = self._progress.add_task(title, total=n_pending)
+
+    def advance(self) -> None:
+        if self._task is not None:
+            self._progress.advance(self._task)
+
+    def wait(self, title: str) -> None:
+        self._progress.console.print(f"another process is grading with {title} in this store; waiting for it")
+
+
+@contextmanager
+def _progress_bar() -> Iterator[_Bar]:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
+        yield _Bar(progress)

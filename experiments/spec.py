@@ -1,0 +1,216 @@
+"""Experiments: which graders judge which set, how often, and what is asked of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from calibration_sets.calibration_set import CalibrationSet
+from calibration_sets.item import content_digest
+from calibration_sets.loader import load_set
+from calibration_sets.strict import parse_model, read_toml
+from experiments.errors import SpecError
+from experiments.selection import Selection, select_items
+from graders.grader import Grader
+from graders.prompt import GraderPrompt
+from graders.prompt_library import load_prompt
+from graders.providers import model_digest
+from graders.sampling import Channel, Sampling
+from graders.verdict import ParserRule
+
+__all__ = ["Analyses", "Experiment", "list_experiments", "load_experiment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Analyses:
+    """What the report is asked for: confidence level, parser, and whether parsers are compared."""
+
+    level: float = 0.95
+    parser: ParserRule = "robust"
+    compare_parsers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Graders, the items that they judge, and the analyses.
+
+    ``calibration_set`` holds the selected items only; ``n_items_in_set`` counts all of the set.
+    ``run_id`` is the name and a digest of all that the report can depend on, so that the same
+    experiment is the same run, and a changed one is another.
+    """
+
+    name: str
+    description: str
+    calibration_set: CalibrationSet
+    n_items_in_set: int
+    graders: tuple[Grader, ...]
+    analyses: Analyses = field(default_factory=Analyses)
+
+    @property
+    def run_id(self) -> str:
+        """``name-digest``."""
+        content = {
+            "set": self.calibration_set.digest,
+            "graders": [[grader.grader_id, grader.sampling.repeats] for grader in self.graders],
+            "analyses": [str(self.analyses.level), self.analyses.parser, self.analyses.compare_parsers],
+        }
+        return f"{self.name}-{content_digest(content)[:8]}"
+
+
+class _Forbidding(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _SamplingSpec(_Forbidding):
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    repeats: int | None = Field(default=None, ge=1, le=10_000)
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    max_tokens: int | None = Field(default=None, ge=1)
+    constrained: bool | None = None
+
+
+class _GraderSpec(_Forbidding):
+    model: str = Field(min_length=1)
+    prompt: str | None = None
+    sampling: _SamplingSpec = _SamplingSpec()
+
+
+class _ItemsSpec(_Forbidding):
+    sample: int | None = Field(default=None, ge=1)
+    stratify: Literal["kind", "topic", "answer_type", "label"] | None = None
+    seed: int = 0
+    exclude_kinds: list[str] = Field(default_factory=list)
+
+
+class _AnalysesSpec(_Forbidding):
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    parser: Literal["robust", "official"] = "robust"
+    compare_parsers: bool = False
+
+
+class _ExperimentSpec(_Forbidding):
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    set: str = Field(min_length=1)
+    graders: list[_GraderSpec] = Field(min_length=1)
+    description: str = ""
+    sampling: _SamplingSpec = _SamplingSpec()
+    items: _ItemsSpec = _ItemsSpec()
+    analyses: _AnalysesSpec = _AnalysesSpec()
+
+
+def list_experiments() -> tuple[str, ...]:
+    """Names of the experiments that ship with the program."""
+    folder = resources.files("experiments") / "library"
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+
+
+def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experiment:
+    """Read an experiment, its set and its prompts, and check that they fit together.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a shipped experiment or path of a TOML file. A set in it is a shipped set's name or
+        a folder, relative to the file.
+    limit
+        Judge only the first so many of the selected items.
+
+    Raises
+    ------
+    SpecError
+        If the file is missing or malformed; the message names the key.
+    calibration_sets.errors.CalibrationSetError, graders.errors.GraderError
+        If its set, a prompt or a model is unknown or broken.
+    """
+    path = _find(name_or_path)
+    spec = parse_model(_ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
+    if limit is not None and limit < 1:
+        raise SpecError(f"--limit: {limit}; expected 1 or more")
+    whole = _load_set(spec.set, path.parent)
+    graders = tuple(
+        _build_grader(entry, spec.sampling, path, f"{path.name}: graders[{position}]")
+        for position, entry in enumerate(spec.graders)
+    )
+    _check_graders(graders, whole, path.name)
+    selection = Selection(
+        sample=spec.items.sample,
+        stratify=spec.items.stratify,
+        seed=spec.items.seed,
+        exclude_kinds=tuple(spec.items.exclude_kinds),
+        limit=limit,
+    )
+    return Experiment(
+        name=spec.name,
+        description=spec.description,
+        calibration_set=select_items(whole, selection, where=path.name),
+        n_items_in_set=len(whole.items),
+        graders=graders,
+        analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
+    )
+
+
+def _find(name_or_path: str) -> Path:
+    shipped = resources.files("experiments") / "library" / f"{name_or_path}.toml"
+    if name_or_path in list_experiments():
+        with resources.as_file(shipped) as path:
+            return path
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    raise SpecError(
+        f"{name_or_path}: no such experiment; expected a TOML file or one of {list(list_experiments())} "
+        "(autorater run --help shows an example)"
+    )
+
+
+def _load_set(name: str, folder: Path) -> CalibrationSet:
+    beside = folder / name
+    return load_set(beside) if (beside / "set.toml").is_file() else load_set(name)
+
+
+def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: str) -> Grader:
+    prompt = _load_prompt(entry.prompt, path.parent) if entry.prompt is not None else None
+    if prompt is None and not entry.model.startswith(("baseline/", "replay/")):
+        raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
+    model = _resolve_replay(entry.model, path.parent)
+    settings = {**shared.model_dump(exclude_none=True), **entry.sampling.model_dump(exclude_none=True)}
+    return Grader(
+        model=model,
+        sampling=_build_sampling(settings, prompt.channel if prompt else "word"),
+        prompt=prompt,
+        model_digest=model_digest(model),
+    )
+
+
+def _build_sampling(settings: Mapping[str, Any], channel: Channel) -> Sampling:
+    return Sampling(channel=channel, **settings)
+
+
+def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
+    beside = folder / reference
+    return load_prompt(str(beside)) if beside.suffix == ".md" and beside.is_file() else load_prompt(reference)
+
+
+def _resolve_replay(model: str, folder: Path) -> str:
+    """A recording is named relative to the experiment that replays it."""
+    if not model.startswith("replay/"):
+        return model
+    beside = folder / model.removeprefix("replay/")
+    return f"replay/{beside}" if beside.is_file() else model
+
+
+def _check_graders(graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str) -> None:
+    ids = [grader.grader_id for grader in graders]
+    for position, grader in enumerate(graders):
+        if grader.grader_id in ids[:position]:
+            raise SpecError(f"{where}: graders[{position}]: {grader.title} is listed twice with the same sampling")
+        if grader.prompt is not None and grader.prompt.scale.labels != calibration_set.scale.labels:
+            raise SpecError(
+                f"{where}: graders[{position}].prompt: {grader.prompt.title} gives {list(grader.prompt.scale.labels)}; "
+                f"expected the labels of set {calibration_set.name}, {list(calibration_set.scale.labels)}"
+            )
