@@ -46,6 +46,7 @@ def record_run(experiment: Experiment, store: RunStore) -> None:
         name=experiment.name,
         calibration_set=experiment.calibration_set,
         n_items_in_set=experiment.n_items_in_set,
+        set_digest=experiment.set_digest,
         graders=graders,
         analyses=experiment.analyses,
     )
@@ -71,6 +72,7 @@ def write_run(
     name: str,
     calibration_set: CalibrationSet,
     n_items_in_set: int,
+    set_digest: str,
     graders: Sequence[GraderRecord],
     analyses: Analyses,
 ) -> None:
@@ -78,6 +80,7 @@ def write_run(
     payload = {
         "name": name,
         "n_items_in_set": n_items_in_set,
+        "set_digest": set_digest,
         "graders": [asdict(grader) for grader in graders],
         "analyses": asdict(analyses),
     }
@@ -106,6 +109,7 @@ def load_run_data(
         experiment=record.payload["name"],
         calibration_set=calibration_set,
         n_items_in_set=record.payload["n_items_in_set"],
+        set_digest=record.payload["set_digest"],
         parser_rule=rule,
         graders=tuple(_results(entry, rule) for entry in replies),
         compare_rule={entry.grader.grader_id: entry.judge("official") for entry in replies} if compare else None,

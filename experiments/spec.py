@@ -39,7 +39,8 @@ class Analyses:
 class Experiment:
     """Graders, the items that they judge, and the analyses.
 
-    ``calibration_set`` holds the selected items only; ``n_items_in_set`` counts all of the set.
+    ``calibration_set`` holds the selected items only; ``n_items_in_set`` and ``set_digest`` are those
+    of the whole set.
     ``run_id`` is the name and a digest of all that the report can depend on, so that the same
     experiment is the same run, and a changed one is another.
     """
@@ -48,6 +49,7 @@ class Experiment:
     description: str
     calibration_set: CalibrationSet
     n_items_in_set: int
+    set_digest: str
     graders: tuple[Grader, ...]
     analyses: Analyses = field(default_factory=Analyses)
 
@@ -149,6 +151,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         description=spec.description,
         calibration_set=select_items(whole, selection, where=path.name),
         n_items_in_set=len(whole.items),
+        set_digest=whole.digest,
         graders=graders,
         analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
     )

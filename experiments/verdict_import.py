@@ -81,6 +81,7 @@ def import_verdicts(
         name=run_name,
         calibration_set=calibration_set,
         n_items_in_set=len(calibration_set.items),
+        set_digest=calibration_set.digest,
         graders=list(records.values()),
         analyses=Analyses(),
     )

@@ -7,13 +7,26 @@ from string import Template
 from typing import Literal
 
 from calibration_sets.item import Item, content_digest
+from calibration_sets.reference import Reference
 from calibration_sets.scale import LabelScale
+from graders.prompt_delimiters import neutralise
 from graders.sampling import Channel
 
-__all__ = ["GraderPrompt", "PromptForm"]
+__all__ = ["GraderPrompt", "PromptExample", "PromptForm", "spoken_label"]
 
 PromptForm = Literal["chat", "completion"]
 """``chat`` is sent as a user message; ``completion`` is continued as plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptExample:
+    """A worked example of a prompt: a response, its label, and why."""
+
+    question: str
+    reference: str
+    response: str
+    label: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +34,10 @@ class GraderPrompt:
     """One published version of a grader prompt.
 
     ``rubric`` is the ``name@version`` of the rules that it states, which people's labels name too.
-    ``scale`` carries the letters and words of this prompt. ``digest`` covers what can move a model:
-    labels, letters, words, text, channel and form; neither name nor version.
+    ``scale`` carries the letters and words of this prompt. ``text`` has its worked examples written
+    out; ``examples`` are the same ones, taken apart for checks. ``unused`` are labels of the scale that
+    the prompt's rules never give. ``digest`` covers what can move a
+    model: labels, letters, words, text, channel and form; neither name nor version.
     """
 
     name: str
@@ -33,6 +48,8 @@ class GraderPrompt:
     form: PromptForm
     text: str
     description: str = ""
+    examples: tuple[PromptExample, ...] = ()
+    unused: tuple[str, ...] = ()
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,8 +68,36 @@ class GraderPrompt:
         """``name@version#digest``, the digest in its first eight digits."""
         return f"{self.name}@{self.version}#{self.digest[:8]}"
 
+    def spoken(self, label: str) -> str:
+        """What the model is to say for a label: its letter, its first word, or the label itself.
+
+        Raises
+        ------
+        KeyError
+            If the channel is ``letter`` and the label has none.
+        """
+        return spoken_label(self.scale, self.channel, label)
+
     def render(self, item: Item) -> str:
-        """The text that a model reads, item last."""
-        return Template(self.text).substitute(
-            question=item.question, reference=item.reference.text, response=item.response
-        )
+        """The text that a model reads, item last.
+
+        Question, reference and response go in once, as data: a placeholder or a template expression
+        inside them stays what it is, and a delimiter of this prompt inside them is made harmless
+        (:mod:`graders.prompt_delimiters`). Nothing is cut off. The reference goes without outer
+        white space, its given aliases below it, one ``or:`` line each.
+        """
+        data = {"question": item.question, "reference": _written(item.reference), "response": item.response}
+        return Template(self.text).substitute({name: neutralise(value, self.text) for name, value in data.items()})
+
+
+def spoken_label(scale: LabelScale, channel: Channel, label: str) -> str:
+    """What a model is to say for a label of a scale in a channel; see :meth:`GraderPrompt.spoken`."""
+    if channel == "letter":
+        return scale.letters[label]
+    if channel in ("word", "logprobs") and scale.words.get(label):
+        return scale.words[label][0]
+    return scale.letters.get(label, label) if channel == "logprobs" else label
+
+
+def _written(reference: Reference) -> str:
+    return "\nor: ".join([reference.text.strip(), *(alias.strip() for alias in reference.extra_aliases)])

@@ -1,0 +1,236 @@
+"""The sections of one grader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from experiments.reports.document import Bullets, Paragraph, Section, Table
+from experiments.reports.figures import (
+    NOT_DEFINED,
+    basis,
+    bounds_text,
+    coefficient_text,
+    count_text,
+    listing,
+    percent,
+    rate_text,
+    short_percent,
+)
+from experiments.reports.listing_pages import inconsistent_section, range_section
+from experiments.reports.parser_pages import parser_section
+
+__all__ = ["build_grader_pages"]
+
+Fields = Mapping[str, Any]
+
+BASIS = ("items", "questions", "R", "coverage")
+MOST_SETTINGS = 3
+
+
+def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
+    """All sections of one grader, in reading order; those without content are left out."""
+    return [
+        _identity(grader),
+        _error_rates(grader),
+        _confusion(grader),
+        _failures(grader),
+        _repeats(grader),
+        _agreement(grader),
+        *_majority(grader),
+        *_parts("By kind", "kind", grader["by_kind"]),
+        *_parts("Where people disagreed with each other", "people were", grader["by_dispute"]),
+        inconsistent_section(grader),
+        *range_section(grader, report["range_check"]),
+        *parser_section(grader),
+    ]
+
+
+def _identity(grader: Fields) -> Section:
+    labels = grader["labels"]
+    points = (
+        f"id {grader['grader_id']}, prompt {grader['prompt'] or 'none'}, rubric {grader['rubric']}",
+        f"held against labels under {labels['rubric']}: {labels['n_labelled']:,} items labelled, "
+        f"{labels['n_tied']:,} tied, {labels['n_unlabelled']:,} unlabelled, {labels['n_disputed']:,} disputed",
+        f"asked: {_settings(grader['sampling'])}",
+        *_in_force(grader["effective_sampling"]),
+        f"served by: {listing(grader['served_models'])}",
+        f"tokens: {_usage(grader['usage'])}",
+        f"{grader['n_verdicts']:,} valid verdicts of {grader['n_expected']:,} asked for "
+        f"({grader['n_items']:,} items, R = {grader['n_repeats']}), coverage {percent(grader['coverage'])}",
+    )
+    return Section(f"Grader {grader['number']}: {grader['model']}", 2, (Bullets(points),))
+
+
+def _settings(settings: Fields) -> str:
+    known = (f"{name} {'not known' if value is None else value}" for name, value in sorted(settings.items()))
+    return ", ".join(known) or "nothing"
+
+
+def _in_force(effective: list[Fields]) -> Iterator[str]:
+    if not effective:
+        yield "in force: not known"
+    for settings in effective[:MOST_SETTINGS]:
+        yield f"in force: {_settings(settings)}"
+    if len(effective) > MOST_SETTINGS:
+        yield f"in force: {len(effective) - MOST_SETTINGS} further settings, in the JSON report"
+
+
+def _usage(usage: Fields) -> str:
+    def shown(count: int | None) -> str:
+        return "not known" if count is None else f"{count:,}"
+
+    return (
+        f"input {shown(usage['input_tokens'])}, output {shown(usage['output_tokens'])}, "
+        f"cached {shown(usage['cached_tokens'])}"
+    )
+
+
+def _error_rates(grader: Fields) -> Section:
+    rows = tuple(
+        (
+            name,
+            rate_text(grader[field], grader["not_defined"].get(field)),
+            *basis(grader[field]),
+            percent(grader["rate_coverage"][field]),
+            bounds_text(grader[f"{field}_bounds"]),
+        )
+        for field, name in (("false_negative_rate", "false negatives"), ("false_positive_rate", "false positives"))
+    )
+    columns = ("single-draw rate", "over valid verdicts", *BASIS, "missing right to wrong")
+    note = (
+        "The last column is what the rate would be with all missing verdicts right, and with all of them wrong. "
+        f"Interval: {grader['false_negative_rate']['method']}, by question."
+    )
+    return Section("Error rates", 3, (Table(columns, rows), Paragraph(note)))
+
+
+def _confusion(grader: Fields) -> Section:
+    matrix = grader["confusion"]
+    rows = tuple(_confusion_row(matrix, row) for row in range(len(matrix["labels"])))
+    note = (
+        "People in rows, the grader in columns: the mean share of an item's valid verdicts, and in brackets the "
+        "number of verdicts."
+    )
+    columns = ("people said", *matrix["labels"], "no verdict", "items")
+    return Section("Confusion matrix", 3, (Table(columns, rows), Paragraph(note)))
+
+
+def _confusion_row(matrix: Fields, row: int) -> tuple[str, ...]:
+    cells = (
+        f"{percent(rate)} ({count:,})" for rate, count in zip(matrix["rates"][row], matrix["counts"][row], strict=True)
+    )
+    return (matrix["labels"][row], *cells, f"{matrix['n_missing'][row]:,}", f"{matrix['n_items'][row]:,}")
+
+
+def _failures(grader: Fields) -> Section:
+    if not grader["failures"]:
+        text = f"None: all {grader['n_expected']:,} verdicts have a label."
+        return Section("Failures", 3, (Paragraph(text),))
+    rows = tuple(
+        (reason, f"{count:,}", percent(count / grader["n_expected"])) for reason, count in grader["failures"].items()
+    )
+    table = Table(("reason", "verdicts", f"of {grader['n_expected']:,}"), rows)
+    if not grader["not_answered"]:
+        return Section("Failures", 3, (table,))
+    calls = Paragraph(f"Calls without an answer, by their reason: {count_text(grader['not_answered'])}.")
+    return Section("Failures", 3, (table, calls))
+
+
+def _repeats(grader: Fields) -> Section:
+    reasons, coverage = grader["not_defined"], percent(grader["coverage"])
+    rows = tuple(
+        (name, shown(grader[field], reasons.get(field)), *basis(grader[field]), coverage)
+        for field, name, shown in (
+            ("flip_rate", "flip rate", rate_text),
+            ("pairwise_disagreement", "pairwise disagreement", rate_text),
+            ("alpha_repeats", "alpha over repeats", coefficient_text),
+        )
+    )
+    table = Table(("consistency", "all items", *BASIS), rows)
+    return Section("Repeats", 3, (table, *_consistent(grader["flip_rate"])))
+
+
+def _consistent(flip: Fields) -> Iterator[Paragraph]:
+    """The share of items that never flipped; ten of ten are far from proof of consistency."""
+    if flip["value"] is None or flip["low"] is None:
+        return
+    same = round((1 - flip["value"]) * flip["n"])
+    kept = {"value": 1 - flip["value"], "low": 1 - flip["high"], "high": 1 - flip["low"]}
+    yield Paragraph(
+        f"One label throughout: {same:,} of {flip['n']:,} items with two or more valid verdicts, "
+        f"{rate_text(kept)}, with R = {flip['repeats']}."
+    )
+
+
+def _agreement(grader: Fields) -> Section:
+    fields, reasons = grader["agreement"], grader["not_defined"]
+    coverage = percent(grader["rate_coverage"]["agreement"])
+    named = (
+        ("raw", "raw agreement", rate_text),
+        ("cohen_kappa", _kappa_name(fields["kappa_weights"]), coefficient_text),
+        ("gwet_ac1", "Gwet's AC1", coefficient_text),
+        ("krippendorff_alpha", "Krippendorff's alpha", coefficient_text),
+    )
+    rows = tuple(
+        (name, shown(fields[field], reasons.get(f"agreement.{field}")), *basis(fields[field]), coverage)
+        for field, name, shown in named
+    )
+    shares = ", ".join(f"{label} {percent(share)}" for label, share in fields["prevalence"].items())
+    note = (
+        f"Prevalence of people's labels: {shares or NOT_DEFINED}. Kappa falls where one label prevails, also at a "
+        "high agreement; AC1 hardly does."
+    )
+    return Section("Agreement with people", 3, (Table(("one draw", "value", *BASIS), rows), Paragraph(note)))
+
+
+def _kappa_name(weights: str) -> str:
+    return "Cohen's kappa" if weights == "none" else f"Cohen's kappa, {weights} weights"
+
+
+def _majority(grader: Fields) -> list[Section]:
+    sizes = sorted(grader["majority"].values(), key=lambda rates: int(rates["k"]))
+    if len(sizes) < 2:
+        return []
+    rows = tuple(
+        (
+            str(rates["k"]),
+            rate_text(rates["false_negative_rate"]),
+            short_percent(rates["false_negative_ties"]),
+            f"{rates['false_negative_rate']['n']:,}",
+            rate_text(rates["false_positive_rate"]),
+            short_percent(rates["false_positive_ties"]),
+            f"{rates['false_positive_rate']['n']:,}",
+        )
+        for rates in sizes
+    )
+    note = (
+        "Error rates of the most frequent label of K draws, without replacement; a tie is no verdict and counted "
+        "apart. Items with fewer than K valid verdicts are left out."
+    )
+    columns = ("K", "false negatives", "ties", "items", "false positives", "ties", "items")
+    return [Section("Majority of K draws", 3, (Table(columns, rows), Paragraph(note)))]
+
+
+def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Section]:
+    if not parts:
+        return []
+    rows = tuple(
+        (
+            name,
+            f"{part['n_items']:,}",
+            f"{part['n_verdicts']:,}/{part['n_expected']:,}",
+            _part_rate(part["false_negative_rate"]),
+            _part_rate(part["false_positive_rate"]),
+            short_percent(part["agreement"]["raw"]),
+            short_percent(part["pairwise_disagreement"]),
+        )
+        for name, part in parts.items()
+    )
+    columns = (first, "items", "valid", "false negatives", "false positives", "agree", "pairwise")
+    note = "Valid: valid verdicts over those asked for. n = 0: no item of that sort with a label and a valid verdict."
+    return [Section(heading, 3, (Table(columns, rows), Paragraph(note)))]
+
+
+def _part_rate(estimate: Fields) -> str:
+    return f"{NOT_DEFINED}, n = 0" if estimate["value"] is None else rate_text(estimate)

@@ -1,0 +1,125 @@
+"""What a report says of one grader."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.reports.breakdown import by_dispute, by_kind
+from experiments.reports.inputs import GraderResults
+from experiments.reports.item_listings import most_inconsistent, range_disagreements
+from experiments.reports.majority import majority_fields
+from experiments.reports.measures import (
+    agreement_fields,
+    alpha_fields,
+    confusion_fields,
+    count_fields,
+    error_rate_fields,
+    repeat_fields,
+)
+from experiments.reports.plain import plain_value
+from experiments.reports.reference_labels import ReferenceLabels
+from experiments.reports.sample import Sample
+
+__all__ = ["build_grader_section"]
+
+
+def build_grader_section(
+    results: GraderResults,
+    sample: Sample,
+    labels: ReferenceLabels,
+    outcomes: Mapping[str, str],
+    *,
+    number: int,
+    seed: str,
+    level: float,
+) -> dict[str, Any]:
+    """All fields of one grader but its comparison of parsers.
+
+    Parameters
+    ----------
+    results
+        The grader as it was asked.
+    sample
+        Its verdicts, counted, with the reference labels that it is held against.
+    labels
+        Where these labels come from.
+    outcomes
+        Item id to what the deterministic range check says.
+    number
+        Its place in the report, from 1.
+    seed
+        Text that stands for the content; fixes the bootstrap.
+    """
+    errors, error_reasons = error_rate_fields(sample, level=level)
+    repeats, repeat_reasons = repeat_fields(sample, level=level)
+    alpha, alpha_reasons = alpha_fields(sample, level=level, seed=seed)
+    agreement, agreement_reasons = agreement_fields(sample, level=level, seed=seed)
+    return {
+        **_identity(results, labels, number=number),
+        **count_fields(sample),
+        "n_repeats": sample.expected,
+        "labels": _label_fields(labels),
+        "verdicts": _verdict_counts(sample),
+        "not_answered": _call_failures(results, sample),
+        **errors,
+        "confusion": confusion_fields(sample),
+        **repeats,
+        **alpha,
+        **agreement,
+        "majority": majority_fields(sample, level=level),
+        "by_kind": by_kind(sample, level=level),
+        "by_dispute": by_dispute(sample, labels.consensus, level=level),
+        "most_inconsistent": most_inconsistent(sample),
+        "range_disagreements": range_disagreements(sample, outcomes),
+        "not_defined": {**error_reasons, **repeat_reasons, **alpha_reasons, **agreement_reasons},
+    }
+
+
+def _identity(results: GraderResults, labels: ReferenceLabels, *, number: int) -> dict[str, Any]:
+    usage = results.usage
+    effective = {json.dumps(plain_value(settings), sort_keys=True) for settings in results.effective_sampling}
+    return {
+        "number": number,
+        "grader_id": results.grader_id,
+        "prompt": results.prompt,
+        "rubric": labels.grader_rubric,
+        "model": results.model,
+        "sampling": plain_value(results.sampling),
+        "effective_sampling": [json.loads(settings) for settings in sorted(effective)],
+        "served_models": sorted(set(results.served_models)),
+        "usage": {
+            "input_tokens": usage.input_tokens if usage else None,
+            "output_tokens": usage.output_tokens if usage else None,
+            "cached_tokens": usage.cached_tokens if usage else None,
+        },
+    }
+
+
+def _label_fields(labels: ReferenceLabels) -> dict[str, Any]:
+    consensus = labels.consensus
+    return {
+        "rubric": labels.rubric,
+        "n_labelled": len(consensus.labels),
+        "n_tied": len(consensus.tied),
+        "n_unlabelled": len(consensus.unlabelled),
+        "n_disputed": len(consensus.disputed),
+    }
+
+
+def _verdict_counts(sample: Sample) -> dict[str, int]:
+    totals = sample.counts.sum(axis=0)
+    return {label: int(count) for label, count in zip(sample.scale.labels, totals, strict=True)}
+
+
+def _call_failures(results: GraderResults, sample: Sample) -> dict[str, int]:
+    """Why calls brought no reply, reason to number of verdicts; adds up to the failure ``not_answered``."""
+    items = Counter(item.digest for item in sample.items)
+    reasons: Counter[str] = Counter()
+    for verdict in results.verdicts:
+        if verdict.failure == "not_answered":
+            reasons[verdict.detail or "unknown"] += items[verdict.item_digest]
+    absent = sample.failure_counts.get("not_answered", 0) - sum(reasons.values())
+    return dict(sorted((reasons + Counter({"not_asked": absent})).items()))

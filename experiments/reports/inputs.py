@@ -1,0 +1,83 @@
+"""What a report is built from: plain data, read from the store by somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibration_sets.calibration_set import CalibrationSet
+from graders.verdict import Usage, Verdict
+
+__all__ = ["GraderResults", "RunData"]
+
+
+@dataclass(frozen=True)
+class GraderResults:
+    """One grader and all that it said in a run.
+
+    Parameters
+    ----------
+    grader_id
+        Identity of prompt, model and sampling.
+    prompt
+        Title of the prompt (``name@version#digest``), or ``None`` for graders without one.
+    rubric
+        ``name@version`` of the rules that the prompt states; ``None`` stands for the set's own.
+    model
+        ``provider/name`` as it was asked for.
+    sampling
+        Settings as asked: temperature, repeats, seed, max_tokens, channel, constrained.
+    effective_sampling
+        The distinct settings that were really in force, in any order.
+    served_models
+        The distinct models that the service says have answered, in any order.
+    verdicts
+        One for each expected pair of item digest and repeat; a call without a reply is a verdict
+        with the failure ``not_answered``. A pair that is absent counts as ``not_answered`` too.
+    usage
+        Total of tokens; ``None`` where nothing is known.
+    """
+
+    grader_id: str
+    prompt: str | None
+    rubric: str | None
+    model: str
+    sampling: Mapping[str, Any]
+    effective_sampling: Sequence[Mapping[str, Any]]
+    served_models: Sequence[str]
+    verdicts: Sequence[Verdict]
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A run: the items that it is about, people's labels of them, and each grader's verdicts.
+
+    Parameters
+    ----------
+    run_id, experiment
+        Names of the run and of its experiment.
+    calibration_set
+        The set, or the part of it that the run selected.
+    n_items_in_set
+        Items of the whole set.
+    parser_rule
+        Name of the parser that read the verdicts.
+    graders
+        In the order in which they are reported.
+    compare_rule
+        For some or all grader ids: verdicts that another parser reads in the same completions;
+        ``None`` where parsers are not compared.
+    set_digest
+        Digest of the whole set where ``calibration_set`` is a part of it; ``None`` where it is whole.
+    """
+
+    run_id: str
+    experiment: str
+    calibration_set: CalibrationSet
+    n_items_in_set: int
+    parser_rule: str
+    graders: Sequence[GraderResults]
+    compare_rule: Mapping[str, Sequence[Verdict]] | None = None
+    set_digest: str | None = None

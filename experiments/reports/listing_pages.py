@@ -1,0 +1,83 @@
+"""Sections that list single items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.reports.document import Block, Entries, Entry, Paragraph, Section
+from experiments.reports.escaping import shorten
+from experiments.reports.figures import count_text
+
+__all__ = ["human_range_section", "inconsistent_section", "range_section"]
+
+Fields = Mapping[str, Any]
+
+MOST_ENTRIES = 20
+LONGEST_NAME = 80
+RANGE_NOTE = (
+    "The range check compares a number in the response with the reference's acceptable range. The range check is never "
+    "the verdict: it abstains when in doubt, and shows where to look."
+)
+
+
+def inconsistent_section(grader: Fields) -> Section:
+    """The items whose verdicts differ most."""
+    heading = "Most inconsistent items"
+    entries = grader["most_inconsistent"]
+    if not entries:
+        n = grader["flip_rate"]["n"]
+        text = f"None: no item got two different labels, of {n:,} with two or more valid verdicts."
+        return Section(heading, 3, (Paragraph(text),))
+    return Section(heading, 3, (Entries(tuple(_entry(fields, _entropy(fields)) for fields in entries)),))
+
+
+def range_section(grader: Fields, check: Fields) -> list[Section]:
+    """Where the range check contradicts the label that the grader gave most often."""
+    if not check["n_items"]:
+        return []
+    found = grader["range_disagreements"]
+    count = f"{len(found):,} of {check['n_items']:,} items with a range contradict the grader's most frequent label."
+    return [Section("Range check against the grader", 3, (Paragraph(f"{count} {RANGE_NOTE}"), *_listed(found)))]
+
+
+def human_range_section(report: Fields) -> list[Section]:
+    """Where the range check contradicts people."""
+    check = report["range_check"]
+    if not check["n_items"]:
+        return []
+    found = check["human_disagreements"]
+    text = (
+        f"{check['n_items']:,} items have a reference with a range ({count_text(check['outcomes'])}); "
+        f"{len(found):,} contradict people's label. {RANGE_NOTE}"
+    )
+    return [Section("Range check against people", 2, (Paragraph(text), *_listed(found)))]
+
+
+def _listed(found: Sequence[Fields]) -> list[Block]:
+    if not found:
+        return []
+    blocks: list[Block] = [Entries(tuple(_entry(fields, _outcome(fields)) for fields in found[:MOST_ENTRIES]))]
+    if len(found) > MOST_ENTRIES:
+        blocks.append(Paragraph(f"{len(found) - MOST_ENTRIES:,} more are in the JSON report."))
+    return blocks
+
+
+def _entropy(fields: Fields) -> str:
+    return f"entropy {fields['entropy']:.2f} bits"
+
+
+def _outcome(fields: Fields) -> str:
+    rubric = f" under {fields['rubric']}" if "rubric" in fields else ""
+    return f"range check {fields['outcome']}{rubric}"
+
+
+def _entry(fields: Fields, finding: str) -> Entry:
+    parts = [shorten(fields["item_id"], LONGEST_NAME)]
+    if fields["kind"] is not None:
+        parts.append(f"kind {shorten(fields['kind'], LONGEST_NAME)}")
+    parts += [finding, f"people {fields['human_label'] or 'without a common label'}"]
+    if "verdicts" in fields:
+        parts.append(f"grader {count_text({**fields['verdicts'], **fields['failures']})}")
+    texts = tuple((name, fields[name]) for name in ("question", "reference", "response"))
+    return Entry("; ".join(parts), texts)

@@ -1,0 +1,47 @@
+"""What asking a grader K times and taking the most frequent label would do to its error rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.reports.plain import estimate_fields
+from experiments.reports.sample import Sample
+from experiments.stats.majority import majority_error_rates
+
+__all__ = ["majority_fields", "majority_sizes"]
+
+ODD_SIZES = (1, 3, 5)
+
+
+def majority_sizes(repeats: int) -> list[int]:
+    """The numbers of draws that are reported: small odd ones, and all repeats."""
+    return sorted({size for size in ODD_SIZES if size <= repeats} | {repeats})
+
+
+def majority_fields(sample: Sample, *, level: float) -> dict[str, dict[str, Any]]:
+    """K to the error rates of the majority of K draws; empty where the scale names no label as right."""
+    if sample.scale.positive is None:
+        return {}
+    return {
+        str(k): _rates(sample.labelled, sample.scale.positive, k=k, level=level)
+        for k in majority_sizes(sample.expected)
+    }
+
+
+def _rates(labelled: Sample, positive: str, *, k: int, level: float) -> dict[str, Any]:
+    rates = majority_error_rates(
+        labelled.labels_given,
+        labelled.counts,
+        labelled.clusters,
+        labels=labelled.scale.labels,
+        positive=positive,
+        k=k,
+        level=level,
+    )
+    return {
+        "k": rates.k,
+        "false_negative_rate": estimate_fields(rates.false_negative),
+        "false_positive_rate": estimate_fields(rates.false_positive),
+        "false_negative_ties": estimate_fields(rates.false_negative_ties),
+        "false_positive_ties": estimate_fields(rates.false_positive_ties),
+    }

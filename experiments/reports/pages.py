@@ -1,0 +1,112 @@
+"""The whole report as a document: head, warnings, summary, then each grader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.reports.document import Bullets, Document, Paragraph, Section, Table
+from experiments.reports.figures import (
+    coefficient_text,
+    count_text,
+    percent,
+    rate_text,
+    short_coefficient,
+    short_percent,
+)
+from experiments.reports.grader_pages import build_grader_pages
+from experiments.reports.listing_pages import human_range_section
+
+__all__ = ["build_document"]
+
+Fields = Mapping[str, Any]
+
+LABEL_SOURCES = {
+    "human": "Reference labels were given by people.",
+    "published": "Reference labels are published facts; where the text says people, read those.",
+    "construction": "Reference labels hold by construction of the items; where the text says people, read those.",
+}
+
+
+def build_document(report: Fields) -> Document:
+    """Arrange a report for reading; every figure is the report's own."""
+    sections = [_head(report), *_warnings(report), _summary(report), *human_range_section(report)]
+    for grader in report["graders"]:
+        sections += build_grader_pages(grader, report)
+    return Document(tuple(sections))
+
+
+def _head(report: Fields) -> Section:
+    run = report["run"]
+    points = (
+        f"experiment {run['experiment']}, replies read by the {run['parser_rule']} parser, "
+        f"intervals at {100 * run['level']:g}%",
+        *_set_points(report["set"], n_items_in_set=run["n_items_in_set"]),
+        people_text(report["human_agreement"]),
+    )
+    return Section(f"Report of run {run['run_id']}", 1, (Bullets(points),))
+
+
+def _set_points(about: Fields, *, n_items_in_set: int) -> tuple[str, ...]:
+    return (
+        f"set {about['name']} {about['version']}, digest {about['digest'][:12]}, rubric {about['rubric']}. "
+        f"{LABEL_SOURCES[about['label_source']]}",
+        f"{about['n_items']:,} items of {n_items_in_set:,} in the set, {about['n_questions']:,} questions",
+        f"{about['n_labelled']:,} items labelled ({count_text(about['label_counts'])}); {about['n_tied']:,} tied and "
+        f"{about['n_unlabelled']:,} unlabelled, left out of error rates; {about['n_disputed']:,} disputed",
+    )
+
+
+def people_text(people: Fields | None) -> str:
+    """How far people agree among themselves, the ceiling for a grader."""
+    if people is None:
+        return "people among themselves: not defined (no item with labels of two people)"
+    return (
+        f"people among themselves, the ceiling for a grader: agreement {rate_text(people['pairwise_raw'])}, "
+        f"Krippendorff's alpha {coefficient_text(people['alpha'], 'no variation')}, "
+        f"over {people['n_items']:,} items with labels of two or more of {people['n_raters']} people"
+    )
+
+
+def _warnings(report: Fields) -> list[Section]:
+    return [Section("Warnings", 2, (Bullets(tuple(report["warnings"])),))] if report["warnings"] else []
+
+
+def _summary(report: Fields) -> Section:
+    graders = report["graders"]
+    names = tuple(_name(grader) for grader in graders)
+    rows = tuple(_summary_row(grader) for grader in graders)
+    columns = ("#", "grader", "false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
+    reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"]))
+    return Section("Summary", 2, (Table(columns, rows, n_text=2), Bullets(names), *reading))
+
+
+def _name(grader: Fields) -> str:
+    title = f"{grader['prompt']} {grader['model']}" if grader["prompt"] else grader["model"]
+    return f"{grader['number']} = {title} (id {grader['grader_id']})"
+
+
+def _summary_row(grader: Fields) -> tuple[str, ...]:
+    return (
+        str(grader["number"]),
+        grader["model"].rpartition("/")[2],
+        rate_text(grader["false_negative_rate"]),
+        rate_text(grader["false_positive_rate"]),
+        percent(grader["coverage"]),
+        short_percent(grader["flip_rate"]),
+        str(grader["flip_rate"]["repeats"] or grader["n_repeats"]),
+        short_percent(grader["pairwise_disagreement"]),
+        short_coefficient(grader["alpha_repeats"]),
+    )
+
+
+def _reading(positive: str | None) -> tuple[str, str]:
+    right = positive or "the label that counts as right"
+    return (
+        "Rates are single-draw rates: the mean over items of the share of an item's valid verdicts that are "
+        f"wrong. False negatives: people said {right}, the grader did not. False positives: people said "
+        f"anything else, the grader said {right}.",
+        "Coverage is valid verdicts over verdicts asked for; a failure is never counted as a label. The flip "
+        "rate, items with two or more different labels, grows with the number R of repeats; the pairwise "
+        "disagreement of two repeats does not. Alpha is Krippendorff's, with repeats as raters.",
+    )

@@ -1,0 +1,156 @@
+"""How far a grader agrees with itself over repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
+
+from experiments.stats.cluster_bootstrap import bootstrap_sums, sum_by_cluster
+from experiments.stats.coefficients import alpha_disagreement
+from experiments.stats.estimate import Estimate
+from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters
+from experiments.stats.intervals import clustered_wilson
+from experiments.stats.krippendorff_alpha import alpha_of_counts
+from experiments.stats.resampled import coefficient_estimate
+
+__all__ = ["alpha_estimate", "alpha_repeats", "flip_rate", "item_entropy", "pairwise_disagreement"]
+
+
+def flip_rate(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
+    """Share of items that got at least two different labels, among items with two or more valid verdicts.
+
+    It grows with the number of repeats, so ``repeats`` of the estimate belongs beside it.
+
+    Parameters
+    ----------
+    counts
+        (n, L) valid verdicts of each item with each label.
+    clusters
+        (n,) the question of each item.
+
+    Raises
+    ------
+    ValueError
+        A negative count, lengths that differ.
+    """
+    table, codes = _repeated(counts, clusters)
+    flipped = (table > 0).sum(axis=1) > 1
+    return clustered_wilson(flipped, codes.tolist(), repeats=_most(table), level=level)
+
+
+def pairwise_disagreement(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
+    """Chance that two different repeats of an item disagree, the mean over items with two or more valid verdicts.
+
+    An item with r verdicts adds ``1 - sum_l n_l (n_l - 1) / (r (r - 1))``, which is unbiased for any r.
+    Parameters and errors as in :func:`flip_rate`.
+    """
+    table, codes = _repeated(counts, clusters)
+    return clustered_wilson(item_disagreement(table), codes.tolist(), repeats=_most(table), level=level)
+
+
+def item_entropy(counts: ArrayLike) -> list[float | None]:
+    """Entropy of each item's verdicts in bits, ``None`` for an item without a valid verdict.
+
+    The plain plug-in entropy, for ranking items by inconsistency; it is biased downwards with few repeats.
+
+    Parameters
+    ----------
+    counts
+        (n, L) valid verdicts of each item with each label.
+    """
+    table = check_counts(counts)
+    valid = table.sum(axis=1, keepdims=True)
+    bits = entr(table / np.maximum(valid, 1)).sum(axis=1) / np.log(2)
+    return [float(value) if seen else None for value, seen in zip(bits, valid[:, 0] > 0, strict=True)]
+
+
+def alpha_repeats(
+    counts: ArrayLike,
+    clusters: Sequence[Hashable],
+    *,
+    labels: Sequence[str],
+    scale_level: ScaleLevel,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 1000,
+) -> Estimate:
+    """Krippendorff's alpha with the repeats as raters, with a cluster-bootstrap interval.
+
+    Parameters
+    ----------
+    counts
+        (n, L) valid verdicts of each item with each label; items with fewer than two are left out.
+    clusters
+        (n,) the question of each item.
+    labels
+        (L,) the scale, worst first.
+    scale_level
+        ``nominal``, ``ordinal`` or ``interval``.
+    rng
+        Source of the resamples.
+
+    Returns
+    -------
+    Estimate
+        ``value`` is ``None`` with one label only or no item with two verdicts. Negative values are not clipped.
+
+    Raises
+    ------
+    ValueError
+        A negative count, lengths that differ, an unknown ``scale_level``.
+    """
+    check_labels(labels, scale_level=scale_level)
+    table, codes = _repeated(check_counts(counts, n=len(clusters), n_labels=len(labels)), clusters)
+    return alpha_estimate(table, codes, scale_level=scale_level, rng=rng, level=level, resamples=resamples)
+
+
+def alpha_estimate(
+    table: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    *,
+    scale_level: ScaleLevel,
+    rng: np.random.Generator,
+    level: float,
+    resamples: int,
+) -> Estimate:
+    """Krippendorff's alpha of items with two or more labels each, shape (n, L), in clusters ``codes`` (n,)."""
+    check_level(level)
+    sums = sum_by_cluster(item_coincidences(table), codes)
+    square = (-1, table.shape[1], table.shape[1])
+    draws = bootstrap_sums(sums, rng=rng, resamples=resamples) if len(sums) else sums
+    return coefficient_estimate(
+        alpha_disagreement(sums.sum(axis=0).reshape(square), scale_level),
+        alpha_disagreement(draws.reshape(square), scale_level).coefficient,
+        codes,
+        value=alpha_of_counts(table, scale_level=scale_level),
+        repeats=_most(table),
+        level=level,
+    )
+
+
+def item_disagreement(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Share of an item's pairs of labels that differ, shape (n,), for items with two or more."""
+    valid = table.sum(axis=1)
+    return np.asarray(1.0 - (table * (table - 1)).sum(axis=1) / (valid * (valid - 1)), dtype=np.float64)
+
+
+def item_coincidences(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Coincidences of each item's labels, shape (n, L * L), for items with two or more labels."""
+    n, n_labels = table.shape
+    pairs = table[:, :, None] * table[:, None, :] - table[:, :, None] * np.eye(n_labels, dtype=np.int64)
+    weights: NDArray[np.float64] = pairs.reshape(n, n_labels * n_labels) / (table.sum(axis=1) - 1)[:, None]
+    return weights
+
+
+def _repeated(counts: ArrayLike, clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    table = check_counts(counts, n=len(clusters))
+    codes = encode_clusters(clusters, n=len(table))
+    repeated = table.sum(axis=1) >= 2
+    return table[repeated], codes[repeated]
+
+
+def _most(table: NDArray[np.int64]) -> int:
+    return int(table.sum(axis=1).max(initial=0))

@@ -1,0 +1,215 @@
+"""Places of a reply where a label stands as a verdict, and how strongly each says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from graders.label_reading import Reading, read_label, read_off_scale
+from graders.label_words import Vocabulary
+from graders.verdict import Failure
+
+__all__ = ["Kind", "Mention", "find_cued", "find_statements", "is_negated", "is_quoted"]
+
+Kind = Literal["final", "cue", "json", "line", "opening", "statement", "word"]
+"""``final``: said to be final. ``cue``: behind a word such as *grade*. ``json``: in an object. ``line``: a
+line or sentence of its own. ``opening``: first word of the reply. ``statement``: *the answer is correct*.
+``word``: a label word in running text, which decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that speaks of a label: one label, or the failure that it stands for.
+
+    ``quote`` is what stands there, where the text itself does not show it.
+    """
+
+    kind: Kind
+    label: str | None
+    failure: Failure | None
+    begin: int
+    end: int
+    quote: str = ""
+
+
+_NOUN = (
+    r"grade|verdict|label|judge?ment|rating|score|classification|判定|评分|评级|等级|判断|評価|판정|평가|"
+    r"verdikt|hodnocení|známka|bewertung|urteil|veredicto|calificación|évaluation|jugement|оценка|вердикт"
+)
+_LOOSE_NOUN = (
+    r"assessment|evaluation|decision|conclusion|ruling|determination|category|result|outcome|output|grader|"
+    r"结论|結論|结果"
+)
+_OBJECT = (
+    r"(?:it|this|that|the|its|their|his|her|one|item|question|answer|answers?'s|response|reply|predicted|prediction|"
+    r"candidate|candidate's|model|model's|student|student's|submission|submitted|given|assistant's|example|case|above)"
+)
+_ARTICLE = r"(?:(?-i:an?) )?"  # in small letters only: "a" is an article, "A" may be the verdict
+_WORD_START = r"(?<![\w'-])"
+_WORD_END = r"(?![\w'-])"
+_CLAUSE_START = r"(?:(?<=^)|(?<=[.;:,!\n][ \n])|(?<=\n))"
+
+# "final grade for this answer: ", "the verdict is ", or a heading with the label on the next line
+_NOUN_CUE = re.compile(
+    rf"{_WORD_START}(?P<final>(?:final|overall|ultimate|definitive|最终|最終|최종)\s*)?(?:letter )?"
+    rf"(?:(?P<noun>{_NOUN})|(?P<loose>{_LOOSE_NOUN})"
+    rf"|(?P<own>(?:(?<=final )|(?<=my )|(?<=my final ))(?:answer|choice))){_WORD_END}"
+    rf"(?: (?:letter|label|grade|category))?(?: (?:for|on|to)(?: {_OBJECT}){{1,4}})?"
+    r"(?:(?P<mark> ?\"? ?(?:: ?[=-]?|=+>?|-+>?|[→–—|]) ?(?:\n{1,8})?)|(?P<break> ?\n{1,8})"
+    r"|(?P<verb> (?:is|was|of|as|would be|should be|must be|will be|equals|remains|becomes|has to be)\b"
+    rf"(?: (?:therefore|thus|hence|clearly|simply|then|definitely))? ?[:,-]?[ \n]{{1,8}}{_ARTICLE}))",
+    re.IGNORECASE,
+)
+
+# "I grade this response as ", "should be marked ", "it deserves a "
+_VERBS = (
+    r"grad(?:e|ed|ing)|rat(?:e|ed|ing)|mark(?:ed|ing)?|label(?:l?ed|l?ing)?|classif(?:y|ied|ying)|judg(?:e|ed|ing)|"
+    r"scor(?:e|ed|ing)|assess(?:ed|ing)?|evaluat(?:e|ed|ing)|deem(?:ed)?|consider(?:ed)?|assign(?:ed|ing)?|"
+    r"giv(?:e|en|ing)|award(?:ed|ing)?|choose|chose|select(?:ed)?|pick(?:ed)?|call(?:ed)?|treat(?:ed)?|count(?:s|ed)?|"
+    r"categori[sz]ed?|deserves?|earns?|receives?|gets|merits?|falls"
+)
+_VERB_CUE = re.compile(
+    rf"{_WORD_START}(?P<who>(?:i|we)(?:'d|'ll|'ve|'m"
+    r"| (?:would|will|must|have|to|should|therefore|thus|hence|hereby|am|do)){0,3} "
+    rf"|{_OBJECT} (?:(?:is|was|gets|should|must|to|be|will|therefore|thus|hence|has|been) ){{0,4}}"
+    rf"|{_CLAUSE_START})?(?:{_VERBS}){_WORD_END}"
+    rf"(?P<fill>(?: ?:)?(?: (?:{_OBJECT}|(?-i:an?)|as|to|be|grade|label|letter|of|into|under|category|verdict)"
+    rf"{_WORD_END}){{0,8}}) ?:? ?",
+    re.IGNORECASE,
+)
+
+# "hence ", "so it is ", "overall: ", an arrow
+_CONCLUSION = re.compile(
+    rf"(?:{_WORD_START}(?:hence|therefore|thus|ergo|accordingly|consequently|因此|所以){_WORD_END} ?[,:–—-]? ?"
+    rf"|{_CLAUSE_START}(?:so|overall|finally|in conclusion|in summary|to conclude) ?[,:–—-] ?|{_CLAUSE_START}so )"
+    rf"(?:{_OBJECT} ){{0,4}}(?:(?:is|gets|deserves|earns|receives) )?{_ARTICLE}(?:(?:{_NOUN}) (?:(?:is|of) )?)?"
+    r"|(?:→|[-=]>|⇒) ?",
+    re.IGNORECASE,
+)
+_RETRACTION = re.compile(
+    rf"{_WORD_START}(?:actually|on (?:reflection|second thoughts?)|wait|correction|scratch that|rather|instead|"
+    r"upon review)[,:–—]? ?(?:(?:it|this)(?: is|'s) )?",
+    re.IGNORECASE,
+)
+_FINAL_MARK = re.compile(rf"{_WORD_START}final(?:ly)? ?[:–—-] ?", re.IGNORECASE)
+_ANSWER_LINE = re.compile(r"^(?:the )?(?:final )?answer ?[:=] ?(?=[^\n]*\Z)", re.IGNORECASE | re.MULTILINE)
+_ECHOED_QUESTION = re.compile(r"^(?:question|q) ?[:=]", re.IGNORECASE | re.MULTILINE)
+
+# "the candidate's answer is clearly "
+_STATEMENT = re.compile(
+    rf"{_WORD_START}(?<!gold )(?<!reference )(?<!expected )(?<!target )(?<!truth )(?<!correct )"
+    r"(?:candidate(?:'s)?|answer|response|prediction|submission|reply|it|this|student(?:'s)?)"
+    r"(?: (?:answer|response|above|given))?(?: (?:is|was)|'s)"
+    r"(?: (?:therefore|thus|hence|clearly|indeed|definitely|simply|fully|entirely|completely|factually|also|still))? ",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"[\"')\]]? ?[:=.(\[–—→-]")
+_SENTENCE_BREAK = re.compile(r"[.!?。\n]")
+_CLAUSE_BREAK = re.compile(r"[.,;:!?。、\n–—()]|\b(?:but|so|hence|therefore|thus|and|because)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|none|nothing|nobody|without|fails?|lacks?|anything but|less than|hardly|scarcely|barely|refuse|hesitate|doubt|wrong to|far from|"
+    r"no(?![^\S\n]*[,.;:–—-]))\b|n't\b",
+    re.IGNORECASE,
+)
+_CONDITIONAL = re.compile(r"\b(?:if|unless|whether|suppose|assuming)\b", re.IGNORECASE)
+_POSSIBLE = re.compile(r"\b(?:could|might|may)\b", re.IGNORECASE)
+_CLAIMED = re.compile(
+    r"\b(?:claims?|claiming|says?|said|saying|states|stated|insists?|asks?|asked|argues?|demands?|instruct\w*|tells?|"
+    r"pretends?|believes?|thinks?|thought|wants?)\b",
+    re.IGNORECASE,
+)
+_WINDOW = 200  # characters looked back over
+
+
+def find_cued(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
+    """Labels behind a cue: a noun, a verb of grading, a conclusion, ``final``; also off-scale values of a noun."""
+    for cue in _NOUN_CUE.finditer(text):
+        yield from _after_noun(vocabulary, text, cue)
+    for cue in _VERB_CUE.finditer(text):
+        reading = read_label(vocabulary, text, cue.end())
+        if reading.is_word or cue["who"] is not None:
+            named = reading.is_emphatic or " as" in cue["fill"].casefold()
+            yield from _as_mention(vocabulary, "cue" if named else "statement", reading, text, cue)
+    for cue in _CONCLUSION.finditer(text):
+        yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
+    for cue in _RETRACTION.finditer(text):
+        reading = read_label(vocabulary, text, cue.end())
+        yield from _as_mention(vocabulary, "cue" if reading.is_emphatic else "statement", reading, text, cue)
+    for cue in _FINAL_MARK.finditer(text):
+        yield from _as_mention(vocabulary, "final", read_label(vocabulary, text, cue.end()), text, cue)
+    for cue in _ANSWER_LINE.finditer(text):
+        if not _ECHOED_QUESTION.search(text):
+            yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
+
+
+def find_statements(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
+    """Sentences such as *the candidate is correct*, and a letter with its word in running text."""
+    for subject in _STATEMENT.finditer(text):
+        reading = read_label(vocabulary, text, subject.end())
+        if reading.is_word:
+            yield from _as_mention(vocabulary, "statement", reading, text, subject)
+    for letter in vocabulary.letter.finditer(text):
+        if not _JOINT.match(text, letter.end()):
+            continue
+        reading = read_label(vocabulary, text, letter.start())
+        if reading.is_word:  # the word that explains the letter
+            yield from _as_mention(vocabulary, "statement", reading, text, letter)
+
+
+def is_negated(text: str, position: int) -> bool:
+    """Whether the clause before ``position`` negates, or its sentence makes it a condition or a claim."""
+    before = text[max(0, position - _WINDOW) : position]
+    sentence = _last_part(_SENTENCE_BREAK, before)
+    clause = _last_part(_CLAUSE_BREAK, sentence)
+    in_clause = _NEGATIVE.search(clause) or _POSSIBLE.search(clause) or _CLAIMED.search(clause)
+    return bool(in_clause or _CONDITIONAL.search(sentence))
+
+
+def is_quoted(text: str, position: int) -> bool:
+    """Whether ``position`` lies inside quotation marks that its line opened, other than around the whole line."""
+    line = text[max(0, position - _WINDOW) : position].rpartition("\n")[2]
+    return line.lstrip('"').count('"') % 2 == 1 or line.endswith((" '", "('", "«", "「"))
+
+
+def _after_noun(vocabulary: Vocabulary, text: str, cue: re.Match[str]) -> Iterator[Mention]:
+    if cue["break"] and not _fills_line_so_far(text, cue.start()):
+        return
+    if cue["loose"] and not cue["final"] and not (cue["mark"] or cue["break"]):
+        return
+    reading = read_label(vocabulary, text, cue.end(), any_case=bool(cue["mark"]))
+    kind: Kind = "final" if cue["final"] or cue["own"] else "cue"
+    if cue["verb"] and not reading.is_emphatic:
+        kind = "statement"
+    if reading.status != "none":
+        yield from _as_mention(vocabulary, kind, reading, text, cue)
+    elif (cue["noun"] or cue["final"]) and (stranger := read_off_scale(text, cue.end())):
+        if is_negated(text, cue.start()) or is_quoted(text, cue.start()):
+            return
+        kind = kind if stranger[0].isalpha() else "word"  # a score may stand beside a verdict
+        yield Mention(kind, None, "off_scale", cue.start(), text.index(stranger, cue.end()) + len(stranger))
+
+
+def _as_mention(
+    vocabulary: Vocabulary, kind: Kind, reading: Reading, text: str, cue: re.Match[str]
+) -> Iterator[Mention]:
+    if reading.status == "none" or is_negated(text, cue.start()) or _NEGATIVE.search(cue.group()):
+        return
+    if is_quoted(text, cue.start()):
+        return
+    failure: Failure | None = "ambiguous" if reading.status == "several" else None
+    if reading.n_labels == len(vocabulary.labels) > 2:
+        kind = "word"  # a list of all that there is to choose from
+    yield Mention(kind, reading.label, failure, cue.start(), reading.end)
+
+
+def _fills_line_so_far(text: str, position: int) -> bool:
+    return not text[max(0, position - 40) : position].rpartition("\n")[2].strip(" \t\"'([|0123456789.)")
+
+
+def _last_part(pattern: re.Pattern[str], text: str) -> str:
+    end = 0
+    for found in pattern.finditer(text):
+        end = found.end()
+    return text[end:]

@@ -1,0 +1,226 @@
+"""Text, Markdown and JSON: the same figures, hostile text made harmless."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from calibration_sets.calibration_set import CalibrationSet
+from calibration_sets.item import HumanLabel, Item
+from calibration_sets.reference import Reference
+from calibration_sets.scale import SIMPLEQA
+from experiments.reports import GraderResults, RunData, build_report, render_json, render_markdown, render_text
+from experiments.reports.document import Table
+from experiments.reports.escaping import escape_markdown, quote, shorten, visible
+from experiments.reports.figures import coefficient_text, percent, rate_text
+from graders.verdict import Verdict
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m and \x07 bell",
+    "one\ntwo\r\nthree\u2028four\x85five",
+    "[bold]loud[/bold] [/] [link=http://evil.example]x[/link]",
+    "| a | b |\n|---|---|",
+    "`code` ``` fence\n```\nA",
+    "<script>alert(1)</script><!-- gone --> &amp;",
+    "\u202eright to left\u2066 \u200b zero width",
+    "# heading\n- list\n> quote\n[a](http://evil.example) ![i](x)",
+    "\\x1b is spelt out, \\n too",
+    "日本語の長い答え" * 200,
+    "e\u0301" * 500,
+    ":smiley: {0} %s ${x} {{ 7*7 }}",
+    "",
+    " ",
+    "\t\v\f\b",
+]
+
+
+def hostile_run(texts: Sequence[str], *, graders: int = 1) -> RunData:
+    """Each text is id, kind, question, reference and response of an item on which the grader flips."""
+    items = tuple(
+        Item(f"{number} {text}", text, Reference(text, text), text, f"q{number}", kind=text)
+        for number, text in enumerate(texts)
+    )
+    labels = tuple(
+        HumanLabel(item.item_id, item.digest, text, "CORRECT", "r@1") for item, text in zip(items, texts, strict=True)
+    )
+    whole = CalibrationSet(texts[0], texts[0], "r@1", SIMPLEQA, "human", "", "", "", items, labels)
+    results = []
+    for number in range(graders):
+        verdicts = [
+            Verdict(digest, f"g{number}", repeat, label, None if label else "not_answered", "robust", texts[0])
+            for digest in {item.digest for item in items}
+            for repeat, label in enumerate(("CORRECT", "INCORRECT", None))
+        ]
+        asked: dict[str, Any] = {"repeats": 3, texts[0]: texts[0]}
+        results.append(
+            GraderResults(
+                f"g{number}", texts[0], None, f"x/{texts[0]}", asked, [{"note": texts[0]}], [texts[0]], verdicts
+            )
+        )
+    return RunData(texts[0], texts[0], whole, len(items), "robust", results)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_hostile_text_cannot_leave_its_line(text: str, width: int) -> None:
+    shown = render_text(build_report(hostile_run([text, text + "2"])), width=width)
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert max(cell_len(line) for line in shown.split("\n")) <= width
+    assert len([line for line in shown.split("\n") if line.lstrip().startswith("response ")]) == 2
+    shown.encode("utf-8")
+
+
+def test_rich_markup_is_shown_and_not_obeyed() -> None:
+    shown = render_text(build_report(hostile_run([HOSTILE[2]])))
+    assert 'response   "[bold]loud[/bold] [/] [link=http://evil.example]x[/link]"' in shown
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_cannot_act_in_markdown(text: str) -> None:
+    shown = render_markdown(build_report(hostile_run([text, text + "2"])))
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "<" not in shown
+    assert "](" not in shown.replace("\\](", "")
+    assert re.search(r"(?<!\\)`", shown.replace("\\\\", "")) is None
+    tables = re.findall(r"(?m)^\|.*(?:\n\|.*)*", shown)
+    assert tables
+    for table in tables:
+        cells = {len(re.findall(r"(?<!\\)\|", line.replace("\\\\", ""))) for line in table.split("\n")}
+        assert len(cells) == 1, table
+    headings = [line for line in shown.split("\n") if line.startswith("#")]
+    assert sum(line.startswith("# ") for line in headings) == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_brings_every_text_back(text: str) -> None:
+    shown = render_json(build_report(hostile_run([text])))
+    assert shown.isascii()
+    assert json.loads(shown)["graders"][0]["most_inconsistent"][0]["response"] == text
+
+
+def test_json_is_stable_sorted_and_without_nan() -> None:
+    report = build_report(hostile_run(["plain"]))
+    shown = render_json(report)
+    assert shown == render_json(json.loads(shown))
+    assert shown.endswith("}\n")
+    assert json.loads(shown)["schema"] == "autorater.report/1"
+    assert json.loads(shown, parse_constant=pytest.fail) == report
+    with pytest.raises(ValueError, match="Out of range float"):
+        render_json({"value": float("nan")})
+
+
+def test_the_terminal_does_not_move_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = build_report(hostile_run(["plain"]))
+    before = render_text(report)
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm-256color", "NO_COLOR": ""}.items():
+        monkeypatch.setenv(name, value)
+    assert render_text(report) == before
+    assert "\x1b" not in before
+
+
+def test_the_same_counts_stand_in_text_markdown_and_json() -> None:
+    report = build_report(hostile_run(["a", "b", "c", "d"]))
+    grader = json.loads(render_json(report))["graders"][0]
+    assert (grader["n_items"], grader["n_verdicts"], grader["n_expected"]) == (4, 8, 12)
+    for text in (render_text(report), render_markdown(report)):
+        assert "8 valid verdicts of 12 asked for" in text
+        assert "4 of 12 verdicts missing" in text
+        assert "4 items of 4 in the set" in text
+        assert text.count("66.7%") >= 3
+        assert "2/3" in text
+        assert "33.3% to 66.7%" in text
+
+
+def test_the_summary_has_one_line_a_grader() -> None:
+    report = build_report(hostile_run(["plain"], graders=3))
+    lines = render_text(report, width=100).split("\n")
+    start = next(number for number, line in enumerate(lines) if line.startswith("#  grader"))
+    assert [line[0] for line in lines[start + 2 : start + 5]] == ["1", "2", "3"]
+    assert lines[start + 5].startswith("- 1 = ")
+    assert all("66.7%" in line for line in lines[start + 2 : start + 5])
+
+
+def test_the_text_explains_what_it_shows() -> None:
+    shown = " ".join(render_text(build_report(hostile_run(["a", "b"]))).split())
+    for words in (
+        "single-draw rates",
+        "People in rows",
+        "grows with the number R of repeats",
+        "Prevalence of people's labels",
+        "a failure is never counted as a label",
+    ):
+        assert words in shown
+
+
+def test_a_long_list_of_graders_and_labels_keeps_the_width() -> None:
+    shown = render_text(build_report(hostile_run(["a" * 200, "b" * 200], graders=4)), width=100)
+    assert max(map(cell_len, shown.split("\n"))) <= 100
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_visible_text_prints_on_one_line(text: str) -> None:
+    assert visible(text).isprintable()
+    assert visible(visible(text)) == visible(text)
+    visible(text).encode("utf-8")
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_quoted_texts_that_differ_look_different(text: str) -> None:
+    assert json.loads(json.dumps(text)) == text
+    shown = quote(text)[1:-1]
+    assert shown.encode("latin-1", "backslashreplace").decode("unicode_escape") == text
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.integers(2, 40))
+def test_shortened_text_fits(text: str, width: int) -> None:
+    short = shorten(visible(text), width)
+    assert cell_len(short) <= width
+    assert short == visible(text) or short.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a|b`c*d", "a\\|b\\`c\\*d"),
+        ("NOT_ATTEMPTED", "NOT_ATTEMPTED"),
+        ("_stress_", "\\_stress\\_"),
+        ("<b>&", "&lt;b&gt;&amp;"),
+        ("[t](u) ![i][r]", "[t\\](u) ![i\\][r]"),
+        ("# head", "\\# head"),
+        ("1. one", "1\\. one"),
+        ("- point", "\\- point"),
+        ("-0.5", "-0.5"),
+        ("12.5% [3.0, 20.1]", "12.5% [3.0, 20.1]"),
+        ("https://x www.y", "https&#58;//x www&#46;y"),
+    ],
+)
+def test_markdown_escapes(text: str, escaped: str) -> None:
+    assert escape_markdown(text) == escaped
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.0, "0.0%"), (1.0, "100.0%"), (0.0001, "<0.1%"), (0.9999, ">99.9%"), (0.1234, "12.3%"), (None, "not defined")],
+)
+def test_percent_never_rounds_to_certainty(share: float | None, shown: str) -> None:
+    assert percent(share) == shown
+
+
+def test_estimates_in_words() -> None:
+    assert rate_text({"value": 0.5, "low": 0.25, "high": 0.75}) == "50.0% [25.0, 75.0]"
+    assert rate_text({"value": 0.5, "low": None, "high": None}) == "50.0% [no interval]"
+    assert coefficient_text({"value": -0.5, "low": -1.0, "high": 0.0}) == "-0.500 [-1.000, 0.000]"
+    assert coefficient_text({"value": None}, "one class, n = 5") == "not defined (one class), n = 5"
+
+
+def test_a_table_refuses_uneven_rows() -> None:
+    with pytest.raises(ValueError, match="expected 2 cells"):
+        Table(("a", "b"), (("1",),))
