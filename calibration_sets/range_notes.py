@@ -134,7 +134,7 @@ def _read_spans(body: str, answer: str, dimension: str | None) -> list[_Span]:
     if not quantities or any(quantity.doubt for quantity in quantities):
         return []
     tail = body[quantities[-1].end :]
-    gaps = [body[left.end : right.start] for left, right in pairwise(quantities)]
+    gaps = [body[left.end : right.start].lstrip().removeprefix(left.noun) for left, right in pairwise(quantities)]
     leads = [body[: quantities[0].start], *gaps]
     if _EXCEPTION.search(_OR_LESS.sub("", _OR_MORE.sub("", tail))) or not _TAIL.fullmatch(tail):
         return []

@@ -31,7 +31,8 @@ def parse_verdict(
     Parameters
     ----------
     text
-        The reply; ``None`` where the service sent no content.
+        The reply; ``None`` where the service sent no content. Of one longer than 80,000 characters,
+        thinking left out, the robust rule looks at the first 20,000 and the last 60,000.
     scale
         The labels, with the letters and words that the grader's prompt asked for.
     rule

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 __all__ = ["PlainReply", "fold_characters", "remove_markup", "strip_thinking"]
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_SAME = {
+_SAME: dict[int, int | str] = {
     **_FULL_WIDTH,
     **dict.fromkeys(map(ord, "‘’‚‛ʼ"), "'"),
     **dict.fromkeys(map(ord, "“”„‟"), '"'),

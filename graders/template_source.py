@@ -56,6 +56,8 @@ def read_templates(source: str) -> list[FoundTemplate]:
         If the source cannot be read.
     """
     found: list[FoundTemplate] = []
+    if not source.strip():
+        raise PromptError("official text: no source; expected a package, file, folder or address")
     for where, content in _read_files(source):
         text = content.decode("utf-8", errors="replace")
         if where.endswith(".py"):
@@ -195,8 +197,11 @@ def _read_package(name: str) -> Iterator[tuple[str, bytes]]:
 
 def _read_python(files: Iterator[tuple[str, Path]] | list[tuple[str, Path]]) -> Iterator[tuple[str, bytes]]:
     for where, file in files:
-        if file.is_file() and file.stat().st_size <= _LARGEST:
-            yield where, file.read_bytes()
+        try:
+            if file.is_file() and file.stat().st_size <= _LARGEST:
+                yield where, file.read_bytes()
+        except OSError as error:
+            raise PromptError(f"{file}: cannot be read, {error.strerror}; expected a readable file") from error
 
 
 def _download(address: str) -> bytes:

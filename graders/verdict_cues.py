@@ -109,15 +109,15 @@ _JOINT = re.compile(r"[\"')\]]? ?[:=.(\[–—→-]")
 _SENTENCE_BREAK = re.compile(r"[.!?。\n]")
 _CLAUSE_BREAK = re.compile(r"[.,;:!?。、\n–—()]|\b(?:but|so|hence|therefore|thus|and|because)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(
-    r"\b(?:not|never|cannot|neither|nor|none|nothing|nobody|without|fails?|lacks?|anything but|less than|hardly|scarcely|barely|refuse|hesitate|doubt|wrong to|far from|"
-    r"no(?![^\S\n]*[,.;:–—-]))\b|n't\b",
+    r"\b(?:not|never|cannot|neither|nor|none|nothing|nobody|without|fails?|lacks?|anything but|less than|hardly|"
+    r"scarcely|barely|refuse|hesitate|doubt|wrong to|far from|no(?! ?[,.;:–—-]))\b|n't\b",
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\b(?:if|unless|whether|suppose|assuming)\b", re.IGNORECASE)
 _POSSIBLE = re.compile(r"\b(?:could|might|may)\b", re.IGNORECASE)
 _CLAIMED = re.compile(
-    r"\b(?:claims?|claiming|says?|said|saying|states|stated|insists?|asks?|asked|argues?|demands?|instruct\w*|tells?|"
-    r"pretends?|believes?|thinks?|thought|wants?)\b",
+    r"\b(?:claims?|claiming|said|saying|states|stated|insists?|asks?|asked|argues?|demands?|instruct\w*|tells?|"
+    r"pretends?|thought|wants?|(?<!i )(?:says?|believes?|thinks?))\b",  # "I think" is the grader's own judgement
     re.IGNORECASE,
 )
 _WINDOW = 200  # characters looked back over

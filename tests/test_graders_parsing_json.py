@@ -20,7 +20,8 @@ def outcome(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("value", "label"),
-    [("A", C), ("b", I), ("Correct", C), ("INCORRECT.", I), ("NOT ATTEMPTED", N), ("not-attempted", N), ("A: CORRECT", C),
+    [("A", C), ("b", I), ("Correct", C), ("INCORRECT.", I), ("NOT ATTEMPTED", N), ("not-attempted", N),
+     ("A: CORRECT", C),
      ("C (NOT_ATTEMPTED)", N), ("**CORRECT**", C), (" B ", I), ("INCORRECT - another year", I)],
 )  # fmt: skip
 @pytest.mark.parametrize(
@@ -86,7 +87,8 @@ def test_booleans_and_numbers_are_off_scale() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", "[]", '{"foo": "A"}', '{"is_correct": true}', '{"CORRECT": true, "INCORRECT": false}', '{"grade": "not correct"}',
+    ["{}", "[]", '{"foo": "A"}', '{"is_correct": true}', '{"CORRECT": true, "INCORRECT": false}',
+     '{"grade": "not correct"}',
      '{"grade": "A/B"}', '{"grade": "CI"}', '{"grade": "А"}', '{"answer": "Paris", "correct": "yes"}',
      '{"grade":"A" "why":"x"}',
      "{'grade': __import__('os')}", "{'grade': 'A' + 'B'}",

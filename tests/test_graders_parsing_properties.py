@@ -149,3 +149,34 @@ def test_a_verdict_after_a_megabyte_of_reasoning_is_found() -> None:
     assert parse_verdict(reasoning + "\nGRADE: A", SIMPLEQA).label == "CORRECT"
     assert parse_verdict(f"<think>{reasoning} Grade: B</think>\nA", SIMPLEQA).label == "CORRECT"
     assert parse_verdict(reasoning, SIMPLEQA).failure == "unparsed"
+
+
+DISTRACTIONS = (
+    "As an aside, a B-side is named.", "A response may hedge.", "The key is C major.", "It mentions vitamin C.",
+    "Hepatitis B, too.",
+    "The answer is A.", "It is not clear why.", "The correct year is 1926.", "A partial match.",
+    "Both agree on 1,926 of 2,000.",
+    "Grade A eggs are named.", "An upgrade: a new one.", "Is it correct?", "It would be incorrect to say 1925.",
+)  # fmt: skip
+ENDINGS = (
+    "Grade: {letter}", "**Grade:** {letter}", "Verdict: {label}", "Final verdict: {label}",
+    "The final grade is {letter}.", "{label}",
+    "### Verdict: {letter}", "{letter}", "{letter}: {label}", "{label} ({letter})", '{{"grade": "{letter}"}}',
+    "\\boxed{{{letter}}}",
+    "Hence {letter}.", "I grade it as {label}.",
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    prose=st.lists(st.sampled_from(DISTRACTIONS), max_size=8),
+    ending=st.sampled_from(ENDINGS),
+    label=st.sampled_from(SIMPLEQA.labels),
+    gap=st.sampled_from(["\n", "\n\n"]),
+)
+def test_reasoning_full_of_letters_never_changes_the_verdict_below_it(
+    prose: list[str], ending: str, label: str, gap: str
+) -> None:
+    verdict = ending.format(label=label, letter=SIMPLEQA.letters[label])
+    assert parse_verdict(" ".join(prose) + gap + verdict, SIMPLEQA).label == label
+    assert parse_verdict(" ".join(prose), SIMPLEQA).label is None

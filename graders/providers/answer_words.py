@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["contains_words", "fold_diacritics", "number_words_to_digits", "split_words"]
+__all__ = ["ARTICLES", "contains_words", "fold_diacritics", "number_words_to_digits", "split_words"]
 
-_ARTICLES = frozenset({"a", "an", "the"})
+ARTICLES = frozenset({"a", "an", "the"})
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _WHOLE_DECIMALS = re.compile(r"(?<![\d.])(\d+)\.0+(?![\d.])")
 _SIGN = re.compile(r"(?<![^\s(\[{:=,;$€£])[-−](?=\.?\d)")
@@ -61,7 +61,7 @@ def split_words(text: str, *, keep_percent: bool = True) -> tuple[str, ...]:
     if not keep_percent:
         text = text.replace("%", " ").replace("per cent", " ").replace("percent", " ")
     words = text.translate(_SPACING).replace(_MINUS, "-").replace(_DECIMAL, ".").split()
-    without = tuple(word for word in words if word not in _ARTICLES)
+    without = tuple(word for word in words if word not in ARTICLES)
     return without or tuple(words)
 
 

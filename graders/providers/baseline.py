@@ -21,6 +21,7 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import TracebackType
@@ -32,7 +33,13 @@ from calibration_sets.reference import Reference
 from calibration_sets.scale import LabelScale
 from graders.client import Request
 from graders.errors import GraderError
-from graders.providers.answer_words import contains_words, fold_diacritics, number_words_to_digits, split_words
+from graders.providers.answer_words import (
+    ARTICLES,
+    contains_words,
+    fold_diacritics,
+    number_words_to_digits,
+    split_words,
+)
 from graders.providers.declines import is_content_free, is_decline
 from graders.verdict import CallFailure, Completion
 
@@ -114,10 +121,17 @@ def _matches(response: str, aliases: Sequence[str], *, percent_asked: bool, whol
             sought = fold(alias)
             if sought and (sought == folded or (not whole and contains_words(folded, sought))):
                 return True
+    if not whole and any(_holds_article(response, alias) for alias in aliases):
+        return True
     if len(words) > _SHORT:
         return False
     digits = number_words_to_digits(words)
     return any(alias and digits == number_words_to_digits(alias) for alias in wanted)
+
+
+def _holds_article(response: str, alias: str) -> bool:
+    # blood type A, vitamin A: a word that comparing leaves out as an article, looked for as it is written
+    return alias.casefold() in ARTICLES and re.search(rf"(?<!\w){alias}(?!\w)", response) is not None
 
 
 @lru_cache(maxsize=4096)

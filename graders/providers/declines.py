@@ -13,16 +13,19 @@ _FIND = r"(?:find|locate|verify|confirm|identify|determine|answer|provide|tell|a
 _OWN = (
     rf"\b(?:i|we)\b(?: (?:really|honestly|simply|just|actually|currently|personally|am afraid i|still|truly))* {_NOT}"
     rf"(?: (?:really|honestly|actually|currently|reliably|confidently))* (?:{_KNOW}|{_FIND})\b",
-    r"^(?:sorry |honestly )*(?:dunno|don't know|do not know|no idea|no clue|not sure|unsure|unknown|idk|pass|n a|na|no answer|"
-    r"none given|no comment|not available|not known|cannot say|can't say|hard to say|beats me|skip|declined?)(?: sorry)?$",
+    r"^(?:sorry |honestly )*(?:dunno|don't know|do not know|no idea|no clue|not sure|unsure|unknown|idk|pass|"
+    r"n a|na|no answer|none given|no comment|not available|not known|cannot say|can't say|hard to say|beats me|"
+    r"skip|declined?)(?: sorry)?$",
     r"\b(?:i|we)(?:'m| am|'re| are)? (?:have|got|has) (?:no|not a|not any) (?:\w+ )?"
     r"(?:idea|clue|information|knowledge|records?|data|way of|memory|sources?|answer)",
-    r"^(?:honestly |sorry |really |there is |there's |i'm afraid )*(?:no idea|no clue|not a clue|not the faintest idea)\b",
-    r"\b(?:i|we) (?:can't|cannot|could not|couldn't|can not)$|\bnot something (?:that )?(?:i|we)\b|\b(?:escapes|eludes) me\b",
-    r"\bmy (?:knowledge|records?|memory|data|training|sources?) (?:does|do|did|is|are|was|were|has|have)(?:n't| not| no)\b",
+    r"^(?:honestly |sorry |really |i'm afraid )*(?:no idea|no clue|not a clue|not the faintest idea)\b",
+    r"\b(?:i|we) (?:can't|cannot|could not|couldn't|can not)$|\b(?:escapes|eludes) me\b",
+    r"\bnot something (?:that )?(?:i|we)\b|\b(?:i|we) find no\b",
+    r"\bmy (?:knowledge|records?|memory|data|training|sources?) (?:does|do|is|are|was|has|have)(?:n't| not| no)\b",
     r"\bmy (?:memory|mind) (?:fails|is (?:a )?blank|went blank)\b|\bbeyond what (?:i|we) know\b|\bcame up empty\b",
     r"\b(?:i|we) (?:would|must|have to|will have to|can only) (?:refer|point|direct) you\b|\bget back to you\b",
-    r"\bon the tip of my tongue\b|\bich .{0,40}nicht (?:sagen|sicher|beantworten)\b|\bweiss ich (?:leider |auch )?nicht\b",
+    r"\bon the tip of my tongue\b|\bweiss ich (?:leider |auch )?nicht\b",
+    r"\bich .{0,40}nicht (?:sagen|sicher|beantworten)\b",
     r"\b(?:i'm|i am|we're|we are)(?: \w+)? not (?:sure|certain|aware|familiar|able)\b",
     r"\b(?:i'm|i am|we're|we are)(?: \w+)? (?:unsure|uncertain|unable|unaware)\b",
     r"\b(?:i|we) (?:lack|would have to (?:look|check|guess)|would need to|need more (?:information|context)|give up|"
@@ -44,7 +47,7 @@ _IMPERSONAL = (
     r"(?:known|available|recorded|documented|disclosed|given|specified|provided|stated|mentioned)\b",
     r"\b(?:beyond|outside|not in|not within|not part of) my (?:knowledge|training|data|information|abilities)\b",
     r"\bas of my (?:last |latest )?(?:knowledge|training|update|cutoff)\b.*\b(?:no|not)\b|\bas an ai\b",
-    r"\b(?:please|you (?:could|should|may|might)) (?:check|consult|look|refer|provide|clarify|ask)\b",
+    r"\b(?:please|you (?:could|should|may|might|would have to)) (?:check|consult|look|refer|provide|clarify|ask)\b",
     r"\b(?:context|text|documents?|passage|sources?)\b.{0,40}\b(?:does|do|did)(?:n't| not) "
     r"(?:contain|mention|say|include|state|give|provide|specify)\b",
     r"^(?:could|can|would|do) you (?:please )?(?:say|tell|mean|clarify|specify|explain|provide|rephrase)\b",

@@ -16,6 +16,7 @@ __all__ = ["DownloadError", "download_wheel"]
 
 _POLL_SECONDS = 0.2
 _QUIET_STEP = 0.25
+_RETRIES = 2
 
 
 class DownloadError(Exception):
@@ -58,7 +59,7 @@ def download_wheel(requirement: str, folder: Path, *, size: int, console: Consol
 
 def _command(requirement: str, folder: Path) -> list[str]:
     options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check"]
-    patience = ["--progress-bar", "off", "--retries", "2", "--timeout", "20"]
+    patience = ["--progress-bar", "off", "--retries", str(_RETRIES), "--timeout", "20"]
     return [sys.executable, "-m", "pip", "download", *options, *patience, "-d", str(folder), requirement]
 
 
@@ -99,6 +100,7 @@ def _largest_file(folder: Path) -> int:
 def _reason(log: str, code: int) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     told = [line for line in lines if line.startswith(("ERROR", "OSError"))] or lines[-1:]
-    network = any("connection broken" in line.lower() or "NewConnectionError" in line for line in lines)
+    signs = ("connection broken", "newconnectionerror", "(from versions: none)")
+    network = any(sign in line.lower() for line in lines for sign in signs)
     said = told[0].removeprefix("ERROR:").strip() if told else f"exit code {code}"
     return f"pip could not reach the package index (no network?), {said}" if network else f"pip failed, {said}"
