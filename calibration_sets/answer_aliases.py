@@ -10,11 +10,15 @@ __all__ = ["derive_aliases"]
 _MAX_LENGTH = 300
 _MAX_ALIASES = 24
 _BRACKETS = re.compile(r"\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])")
-_OR = re.compile(r"(?:or|alternatively|also accept(?:ed|able)?|accept)\b[:,]?\s*(?:also\s+)?", re.IGNORECASE)
+_OR = re.compile(
+    r"(?:or|alternatively|also accept(?:ed|able)?|accept|also(?!\s+(?:know|called|named|spel|writ|titled|ref)))\b"
+    r"[:,]?\s*(?:also\s+)?",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(
     r"(?:(?:also|then|now|formerly|previously|originally|later|sometimes|commonly|locally|otherwise|better|once)\s+)*"
     r"(?:(?:know[n]?|called|named|spelled|spelt|written|titled|referred\s+to|abbreviated)\b(?:\s+(?:as|to))?"
-    r"|a\.?k\.?a\.?(?!\w)|formerly\b|previously\b|i\.e\.,?|=)\s*",
+    r"|a\.?k\.?a\.?(?!\w)|formerly\b|previously\b|i\.e\.,?|=|(?:now|then|once)\s+(?=(?-i:[A-Z])))\s*",
     re.IGNORECASE,
 )
 _ALSO_KNOWN = re.compile(

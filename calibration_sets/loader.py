@@ -71,13 +71,17 @@ def load_set(name_or_path: str | Path) -> CalibrationSet:
 def _find_folder(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, str) and name_or_path in list_shipped_sets():
         return _SHIPPED / name_or_path
-    folder = Path(name_or_path).expanduser()
-    if folder.is_dir():
-        return folder
-    what = "a file, not a folder" if folder.is_file() else "no such set"
+    what = "no such set"
+    try:
+        folder = Path(name_or_path).expanduser()
+        if str(name_or_path) and folder.is_dir():
+            return folder
+        what = "a file, not a folder" if folder.is_file() else what
+    except (OSError, RuntimeError) as error:  # a name too long for a path, an unknown user after a tilde
+        what = f"no such set, and no path ({error})"
     shipped = ", ".join(list_shipped_sets()) or "none"
     raise SetNotFoundError(
-        f"{str(name_or_path)!r}: {what}; expected a shipped set ({shipped}) or the path of a folder with a {SET}"
+        f"{shorten(str(name_or_path))}: {what}; expected a shipped set ({shipped}) or the path of a folder with a {SET}"
     )
 
 

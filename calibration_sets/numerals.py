@@ -39,7 +39,9 @@ _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
 _GROUP_SPACE = re.compile(r"(?<=[0-9])[\u2009\u2007\u202f\u00a0'](?=[0-9]{3}(?![0-9]))")
 _ODD_SPACE = re.compile(r"[^\S\n ]")
 _LATEX_THIN = re.compile(r"(?<=[0-9])(?:\\,|\{,\})(?=[0-9]{3}(?![0-9]))")
-_MARKUP = re.compile(r"(?<![0-9])\*\*|\*\*(?![0-9])|__|`|\\boxed\{|\\text\{|\\mathrm\{|\\\(|\\\)|\\\[|\\\]|[{}]")
+_MARKUP = re.compile(
+    r"(?<![0-9])\*\*|\*\*(?![0-9])|__|`|\\boxed\{|\\text\{|\\mathrm\{|\\\(|\\\)|\\\[|\\\]|[{}]|</?[A-Za-z]{1,12}>"
+)
 # 2h7m14s, 5'10", 5ft10in: a space after each unit that digits follow.
 _PACKED = re.compile(
     r"(?<=[0-9])(h(?=[0-9]{1,2}(?![0-9]))|m(?:in)?(?=[0-9]{1,2}(?:\.[0-9]+)?\s?s)|'(?=[0-9]{1,2}(?:\.[0-9]+)?(?:\"|''))"

@@ -62,12 +62,20 @@ def read_quantities(text: str, dimension: str | None = None) -> list[Quantity]:
     found: list[Quantity] = []
     position = 0
     while len(found) <= _MAX_QUANTITIES and (match := _START.search(text, position)):
-        quantity = _read_one(text, match, previous_end=found[-1].end if found else 0, dimension=dimension)
+        quantity = _read_one(text, match, previous_end=_noun_end(text, found), dimension=dimension)
         found.append(quantity)
         position = max(quantity.end, match.start() + 1)
     if len(found) > _MAX_QUANTITIES:
         return [replace(found[0], doubt="too many numbers")]
     return found
+
+
+def _noun_end(text: str, found: list[Quantity]) -> int:
+    """Where the last quantity ends with its noun, so that ``4 seats-6 seats`` holds a dash and no sign."""
+    if not found:
+        return 0
+    end, noun = found[-1].end, found[-1].noun
+    return text.index(noun, end) + len(noun) if noun and noun in text[end : end + 200] else end
 
 
 def _read_one(text: str, match: re.Match[str], *, previous_end: int, dimension: str | None) -> Quantity:

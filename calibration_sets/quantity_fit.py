@@ -186,9 +186,7 @@ def _other_readings(target: RangeTarget, quantity: Quantity) -> Iterator[tuple[F
 
 def _sign_is_plain(quantity: Quantity, text: str) -> bool:
     if quantity.value >= 0:
-        return not re.search(
-            r"\b(?:below|under|minus|negative|south|west|loss|deficit|debt|decrease\w*|fell|drop\w*)\b", text, re.I
-        )
+        return not _DOWNWARD.search(text)
     lead = text[max(0, quantity.start - 12) : quantity.start]
     return text[quantity.start] != "-" or _NEGATIVE_LEAD.search(lead) is not None
 

@@ -126,6 +126,8 @@ def _dimensions(body: str, answer: str) -> list[str | None]:
     seen = [dimension_of(quantity.unit) for part in (body, answer) for quantity in read_quantities(part)]
     stated = [dimension for dimension in seen if dimension]
     is_minutes = "'" in body and '"' not in body
+    if re.search(r"[0-9] K\b", body):
+        stated.insert(0, "temperature")
     return [*dict.fromkeys(stated), None, "time" if is_minutes else "length", "length", "time", "temperature"]
 
 
@@ -183,9 +185,7 @@ def _read_open_bounds(
     if words == ["at least", "and at most"] or words == ["at least", "at most"]:
         return [_share(first, last)]
     infinity = Decimal("Infinity")
-    if words in (["at least"], ["minimum"]) or (
-        words == [""] and re.fullmatch(r".*\bor (?:more|higher|greater)", tail)
-    ):
+    if words in (["at least"], ["minimum"]) or (words == [""] and _OR_MORE.search(tail)):
         return [_Span(first, replace(first, value=infinity))]
     if words in (["at most"], ["up to"]) or (words == [""] and _OR_LESS.search(tail)):
         return [_Span(replace(first, value=-infinity), first)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 
 from calibration_sets.compounds import merge_compounds
 from calibration_sets.quantities import Quantity, normalise, read_quantities
 from calibration_sets.units import convert, dimension_of
 
-__all__ = ["ResponseReading", "committed_quantities", "read_response"]
+__all__ = ["MAX_CHARACTERS", "ResponseReading", "committed_quantities", "read_response", "with_shared_unit"]
 
 # Longer responses hold more numbers than a rule can weigh; leaving them to the grader bounds the work.
 MAX_CHARACTERS = 20_000
@@ -85,8 +86,8 @@ _BOUND_AFTER = re.compile(
     re.IGNORECASE,
 )
 _CUE = re.compile(
-    r"\banswer(?:\s+here)?\s*(?:is|was|:|=|-|–)\s*(?:therefore|thus|exactly|precisely|simply|just|about|approximately|roughly"
-    r"|around|a\s+total\s+of|:)?\s*[\"'(\[]?$",
+    r"\b(?:answer|total|result)(?:\s+here)?\s*(?:is|was|:|=|-|–)\s*"
+    r"(?:therefore|thus|exactly|precisely|simply|just|about|approximately|roughly|around|a\s+total\s+of|:)?\s*[\"'(\[]?$",
     re.IGNORECASE,
 )
 _CUE_REACH = 60
@@ -95,7 +96,7 @@ _RESTATEMENT = re.compile(
     r"\s*(?:[(\[,;/=]|,?\s?i\.e\.,?|,?\s?which\sis|,?\s?that\sis,?|,?\s?equivalent\sto)\s*(?:[~≈]|about\s|approx\.\s)?\s*"
 )
 # Two roundings of one length, in metres and feet, may differ by this share.
-_RESTATEMENT_TOLERANCE = 0.02
+_RESTATEMENT_TOLERANCE = Fraction(1, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def _is_rounding(first: Quantity, second: Quantity) -> bool:
     converted = convert(second.value, second.unit, first.unit)
     if converted is None:
         return False
-    return abs(float(converted) - float(first.value)) <= _RESTATEMENT_TOLERANCE * abs(float(first.value))
+    return abs(converted - Fraction(first.value)) <= _RESTATEMENT_TOLERANCE * abs(Fraction(first.value))
 
 
 def with_shared_unit(text: str, quantities: tuple[Quantity, ...]) -> tuple[Quantity, ...]:

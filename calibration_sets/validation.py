@@ -58,13 +58,12 @@ def _check_duplicates(calibration_set: CalibrationSet) -> Iterator[Finding]:
         if len(same) < 2:
             continue
         labels = {consensus[item.item_id] for item in same if item.item_id in consensus}
+        message = "same question, reference and response"
         if len(labels) > 1:
-            found = ", ".join(sorted(labels))
-            yield Finding(
-                "contradicting-duplicates", f"same question, reference and response, labels {found}", _ids(same)
-            )
+            message += f", but labels {', '.join(sorted(labels))}"
+            yield Finding("contradicting-duplicates", message, _ids(same))
         else:
-            yield Finding("duplicate-content", "same question, reference and response", _ids(same))
+            yield Finding("duplicate-content", message, _ids(same))
 
 
 def _check_questions(calibration_set: CalibrationSet) -> Iterator[Finding]:

@@ -41,9 +41,7 @@ def write_set(calibration_set: CalibrationSet, folder: Path, *, overwrite: bool 
         fresh.mkdir()
         _write_files(calibration_set, fresh)
         if load_set(fresh).digest != calibration_set.digest:
-            raise SetFileError(
-                f"{folder}: set {calibration_set.name!r} reads back with another digest; nothing written"
-            )
+            raise SetFileError(f"{folder}: set {calibration_set.name!r} would read back otherwise; nothing written")
         _swap(fresh, folder, old)
 
 

@@ -18,7 +18,8 @@ class Selection:
     """What to keep of a set.
 
     ``sample`` items are drawn, evenly over the strata that ``stratify`` names (``kind``, ``topic``,
-    ``answer_type`` or ``label``); ``limit`` then keeps the first so many.
+    ``answer_type`` or ``label``); ``limit`` makes the sample smaller or, without one, keeps the first
+    so many items.
     """
 
     sample: int | None = None
@@ -47,7 +48,8 @@ def select_items(calibration_set: CalibrationSet, selection: Selection, *, where
     if selection.sample is not None:
         drawn = _draw(items, selection, calibration_set)
         items = [item for item in items if item.item_id in drawn]
-    items = items[: selection.limit]
+    else:
+        items = items[: selection.limit]
     if not items:
         raise SpecError(f"{where}: items: none of {len(calibration_set.items)} is left; expected one or more")
     kept = {item.item_id for item in items}
@@ -66,7 +68,7 @@ def _draw(items: Sequence[Item], selection: Selection, calibration_set: Calibrat
     ]
     longest = max((len(queue) for queue in queues), default=0)
     order = [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)]
-    return set(order[: selection.sample])
+    return set(order[: selection.sample][: selection.limit])
 
 
 def _stratum(item: Item, stratify: str | None, label: str | None) -> str:

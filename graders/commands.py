@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,14 @@ __all__ = ["graders_app", "models_app"]
 
 graders_app = typer.Typer(no_args_is_help=True, help="Grader prompts: list, show, compare, check, add.")
 models_app = typer.Typer(no_args_is_help=True, help="Models that can grade with these prompts.")
+
+
+class Official(StrEnum):
+    """Kinds of official text."""
+
+    simpleqa = "simpleqa"
+    simpleqa_verified = "simpleqa_verified"
+
 
 PromptArgument = Annotated[str, typer.Argument(metavar="PROMPT", help="name, name@version, or a .md file.")]
 
@@ -90,7 +99,7 @@ def lint(
 
 @graders_app.command("add-official")
 def add_official(
-    kind: Annotated[str, typer.Argument(help="simpleqa or simpleqa_verified.")],
+    kind: Annotated[Official, typer.Argument(help="Which of the published rubrics.")],
     source: Annotated[
         str, typer.Option("--from", help="An installed package, a wheel, a Python or text file, or a URL.")
     ],
@@ -104,7 +113,7 @@ def add_official(
       autorater graders add-official simpleqa --from nvidia-simple-evals
       autorater graders add-official simpleqa_verified --from inspect-evals
     """
-    official = extract_official(kind, source)
+    official = extract_official(kind.value, source)
     prompt = as_grader_prompt(official)
     path = user_prompts() / prompt.name / f"{prompt.version}.md"
     write_prompt(prompt, path)
@@ -161,7 +170,8 @@ def _describe(prompt: GraderPrompt) -> str:
     lines = [
         f"{prompt.title}",
         f"rubric {prompt.rubric}; labels {', '.join(prompt.scale.labels)}{f' ({letters})' if letters else ''}",
-        f"channel {prompt.channel}, form {prompt.form}; {len(prompt.text.split())} words, {len(prompt.text)} characters",
+        f"channel {prompt.channel}, form {prompt.form}; "
+        f"{len(prompt.text.split())} words, {len(prompt.text)} characters",
         f"sha256 {prompt.digest}",
         prompt.description,
     ]

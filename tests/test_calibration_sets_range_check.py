@@ -203,141 +203,52 @@ $1.2 billion (acceptable range: anything between $1.1 billion and $1.3 billion)
     in: 1290.54 square miles
     out: 3309.06 | 3375.92
     undecided: 3.342
-"""
-
-PLAIN = """
-300
-    not in: Four and a half a minute, which makes 270 per hour.
-5
-    out: The answer is 25 | 50 it is | 6 | 15 | 55 | fifty
-    in: got 5 here | 5 | five | Five. | 5.0 | I got 5 | It's 5! | 5 apples | about 5
-    undecided: 5.5 | 5 or 6 | 5th | 5% | 5 km | V
-    not in: -5
-20
-    not out: Out of 100 shops, the share was 20%
-42
-    in: The answer is 42! | (42). | [42] | 42 | '42' | "42" | 42; | *42* | $42$ | \\boxed{42} | 42… | =42 | 42。
-    in: Answer: 42 | Answer:42 | forty-two
-    not in: 42abc
-    undecided: abc42 | 42? | 4.2
-    out: 43 | 41. | (43) | 420 | 142
-    not out: 42.000
-16
-    in: 4 boxes; the answer is 16.00 | $16.00 | 16.0 | 16. | sixteen
-    out: 17.00 | $17 | 4 boxes; the answer is 17
-    undecided: 16.01
-3
-    in: three | 3 | about 3 | There were 3 of them | 3.0
-    out: 4 | There were 4 of them
-    undecided: about 4 | 2 or 3
-    not out: three times
-2
-    in: Two
-10-11
-    in: ten to eleven | 10-11 | 10–11
-    not in: ten to twelve
-0
-    undecided: under investigation | more than eighty | none
-    in: zero | 0.0
-    out: 1
-80
-    undecided: more than eighty
-1
-    undecided: no
-0.004
-    not out: 0.00354
-6,061
-    in: 6061
-    out: 6,062
-31.2
-    undecided: 31.20 | 31.3
-    in: 31.2
-112
-    not out: 112.0
-204816
-    in: 204,816
-6061
-    in: 6,061
-    out: 6,062
-    undecided: 6.061
-1994
-    undecided: 1995 | March 1994
-    in: 1994 | In 1994
-March 1994
-    undecided: in March 1994
-    not out: March 1994
-12
-    undecided: 0012 | a dozen | XII | 1 2 | 12th | 12 and 13 | 012 | 1.2 | 12 million | 12 dozen | 12?
-    undecided: It wasn't 12 | 12 is incorrect | 12°
-    in: 12 | 12 apostles | twelve | 12.0 | 12, | 12: | Twelve. | She had 12 children. | 12 (twelve)
-    in: twelve (12) | $12
-    out: 13 apostles | She had 11 children. | 120 | 112
-120
-    not in: 121
-119
-    undecided: 120
-4.86
-    undecided: 4.86 m
-4.86 m
-    in: 4.86 | 486 cm
-    undecided: 4.9 m
-18 episodes
-    in: 18
-    out: 19 episodes
-14 years old
-    in: 14
-14 years
-    in: fourteen years
-    out: 15 years
-$155 million
-    in: 155 million dollars | $155,000,000
-    undecided: $150 million
-5q14.1
-    in: 5q14.1
-    undecided: 5
-1.2.3
-    undecided: 1.2
-1994-033A
-    undecided: 1994
-10 August 843
-    undecided: 843
-61. 53 male, 8 female.
-    undecided: 61
-Ines Okafor
-    undecided: 42 | Ines Okafor
-41:18
-    in: 41:18
-    undecided: 41:19
-9:30 p.m.
-    undecided: 9:30
-65daysofstatic
-    undecided: 65
-7
-    in: 7 faces
-7 faces
-    in: 7
-    out: 8
-    undecided: 7 sides
-1,000
-    in: 1000
-    undecided: 1001
-#3
-    not out: 3
-    in: #3
-53rd minute
-    in: 53
-    undecided: 54th minute
--2
-    in: -2 | minus two
-    not in: 2
-three
-    in: 3
-Three.
-    in: three
-Three
-    out: Four
-one hundred
-    in: 100
+1:23.45 (acceptable range: anything between 1:23.40 and 1:23.50)
+    in: 1:23.45 | 83.45 seconds | 1 min 23.45 s | 1 minute and 23.4 seconds | 1'23.45"
+    out: 1:23.51 | 1:24 | 83.39 s
+1:02:03 (acceptable range: 1:02:02 to 1:02:04)
+    in: 1 hour 2 minutes 3 seconds | one hour, two minutes and three seconds | 62 minutes 3 seconds | 1h02m04s
+    in: 3723 seconds
+    out: 1:02:05 | 1 h 2 min 5 s
+    not out: 62:03
+    undecided: 1:02
+22nd minute (acceptable range: anything between 21st and 23rd minute)
+    in: the 21st | 23rd minute | 23' | twenty-second minute | in the twenty-third minute | 22 | at 22 minutes
+    in: 22nd minute of the match | Minute 22 | 22 min
+    out: 24th | 20' | 20th minute | the 25th minute
+    undecided: 45+2' | 22nd and 40th minute
+₹3.2 crore and ₹45 lakh (acceptable range: ₹3.17-₹3.23 crore and ₹44-₹46 lakh)
+    in: assets 3.2 crore, liabilities 45 lakh | 32 million and 4.5 million rupees | ₹3,20,00,000 and ₹45,00,000
+    in: ₹3.17 crore and ₹46 lakh | about 3.2 crore and about 45 lakh | Rs 3.2 cr and Rs 0.45 cr
+    not in: 3.2 crore | 45 lakh
+    out: 3.3 crore and 45 lakh | 3.2 crore and 50 lakh | ₹3.16 crore and ₹46 lakh
+    undecided: 3.2 and 45 | 45 lakh and 3.2 crore | 3.2 crore, 45 lakh, 7 | between 3.2 crore and 45 lakh
+2 goals and 3 assists (acceptable range: 1-3 goals and 2-4 assists)
+    in: 2 goals and 3 assists | 3 goals, 4 assists | 2 and 3
+    undecided: 2 goals
+    not out: 3 assists and 2 goals
+20 x 30 inches (acceptable range: [19-21] x [29-31] inches)
+    in: 20 x 30 inches | 20 by 30 in. | 20" x 30" | 20 × 30 | 50.8 x 76.2 cm | 20 inches wide and 30 inches high
+    in: 1'8" x 2'6"
+    out: 22 x 30 in | 20 inches by 32 inches
+    undecided: 30 x 20 | 20 inches | 20 x 30 x 2 inches
+    not in: 20 x 30 cm
+5 feet 4 inches (acceptable range: 5 feet 3 inches to 5 feet 5 inches)
+    in: 5'4" | 5 ft 4 in | 64 inches | 163 cm | 1.63 m | 5.33 feet
+    out: 5'6"
+    not in: 5 feet
+    not out: five foot four
+7,200 (acceptable range: anything between 7,128 and 7,272)
+    in: 4 teams; the answer is 7,200 | 4 teams; the total is 7,250. | Final answer: 7,128 | answer = 7200
+    in: So the answer is 7,200! | The answer is approximately 7,200 | 7,200. | “7,200” | 7200 people attended
+    in: It was 7,200 (seven thousand two hundred). | seven thousand two hundred | 72 hundred | 7.2k
+    in: 7.2 thousand | 0.0072 million | 7200.5 | 7 200 | seventy-two hundred | ٧٢٠٠
+    out: 4 teams; the answer is 7,300 | Final answer: **7,127** | 7,272.01 | 7127.99
+    undecided: The answer is 7,200 or 7,300 | 7,200; 7,300 | I can't say, 7,200? | 7.200 | 7,2
+45.5% (acceptable range: anything between 45 and 46%)
+    in: 45.5 percent | 46% | 45 | forty-five percent | forty-five and a half percent | 45.5 pct | 45½%
+    out: 46.1% | 44.9
+    undecided: 0.455 | 45.5 percentage points | 45.5 out of 100 | 45,5 % | nearly half
 """
 
 
@@ -356,12 +267,6 @@ def _cases(table: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("reference", "response", "expected"), _cases(RANGED))
 def test_response_against_a_range(reference: str, response: str, expected: str) -> None:
-    check = check_range(parse_reference(reference), response)
-    assert check.outcome in ALLOWED[expected], check
-
-
-@pytest.mark.parametrize(("reference", "response", "expected"), _cases(PLAIN))
-def test_response_against_a_reference_without_a_range(reference: str, response: str, expected: str) -> None:
     check = check_range(parse_reference(reference), response)
     assert check.outcome in ALLOWED[expected], check
 

@@ -82,7 +82,9 @@ def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
 # JSON lines
 
 
-@pytest.mark.parametrize("separator", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize(
+    "separator", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
 @pytest.mark.parametrize("ensure_ascii", [True, False])
 def test_line_breaks_inside_strings_split_no_record(tmp_path: Path, separator: str, ensure_ascii: bool) -> None:
     answers = [f"Lund{separator}Taipei", f"{separator}", f"Week 2{separator}"]
@@ -131,7 +133,8 @@ def test_a_key_twice_is_an_error_never_last_one_wins(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [r'{"a": "\ud800"}', r'{"a": "x\udfffy"}', r'{"\udc00": 1}', r'{"a": [{"b": "\ud83d"}]}', r'{"a": "\ude00\ud83d"}']
+    "text",
+    [r'{"a": "\ud800"}', r'{"a": "x\udfffy"}', r'{"\udc00": 1}', r'{"a": [{"b": "\ud83d"}]}', r'{"a": "\ude00\ud83d"}'],
 )
 def test_half_surrogate_pairs_are_an_error_with_a_line(tmp_path: Path, text: str) -> None:
     assert message(write(tmp_path, f"{{}}\n{text}\n")).startswith("rows.jsonl:2: half a surrogate pair in ")
@@ -148,14 +151,18 @@ def test_null_characters_are_an_error(text: str) -> None:
 
 
 def test_raw_null_bytes_are_an_error_with_a_line(tmp_path: Path) -> None:
-    assert message(write(tmp_path, '{"a": "long enough not to look like UTF-16"}\n{"a": "x\0y"}')).startswith("rows.jsonl:2")
+    assert message(write(tmp_path, '{"a": "long enough not to look like UTF-16"}\n{"a": "x\0y"}')).startswith(
+        "rows.jsonl:2"
+    )
 
 
 def test_deep_nesting_is_an_error_not_a_crash(tmp_path: Path) -> None:
     assert message(write(tmp_path, '{"a": ' + "[" * 100_000)).startswith("rows.jsonl:1: JSON nested too deeply")
 
 
-@pytest.mark.parametrize(("text", "kind"), [("[]", "list"), ("null", "null"), ("3", "number"), ('"x"', "text"), ("true", "truth value")])
+@pytest.mark.parametrize(
+    ("text", "kind"), [("[]", "list"), ("null", "null"), ("3", "number"), ('"x"', "text"), ("true", "truth value")]
+)
 def test_a_line_that_is_no_object(tmp_path: Path, text: str, kind: str) -> None:
     assert message(write(tmp_path, text)).startswith(f"rows.jsonl:1: JSON {kind}")
 
@@ -176,20 +183,26 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(st.lists(st.dictionaries(texts, texts, max_size=3), max_size=5), st.booleans())
-def test_what_json_dumps_writes_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[Any], ascii_: bool) -> None:
+def test_what_json_dumps_writes_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Any], ascii_: bool
+) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_bytes("".join(json.dumps(row, ensure_ascii=ascii_) + "\n" for row in rows).encode())
     assert [line.data for line in read_json_lines(path, FileError)] == rows
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_rows_or_an_error_that_names_the_file(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_any_bytes_are_rows_or_an_error_that_names_the_file(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_bytes(data)
+    found = ""
     try:
-        read_json_lines(path, FileError)
+        rows = read_json_lines(path, FileError)
     except FileError as error:
-        assert str(error).startswith("rows.jsonl:")
+        found = str(error)
+    assert found.startswith("rows.jsonl:") if found else all(isinstance(row.data, dict) for row in rows)
 
 
 # TOML
@@ -199,7 +212,9 @@ def test_toml_is_read_and_its_mark_removed(tmp_path: Path) -> None:
     assert read_toml(write(tmp_path, "\ufeffa = '0012'\n", "x.toml"), FileError) == {"a": "0012"}
 
 
-@pytest.mark.parametrize(("text", "line"), [("a = \n", 1), ("a = 1\nb = nope\n", 2), ("a = 1\na = 2\n", 2), ("[t]\nx = 1\n[t]\n", 3)])
+@pytest.mark.parametrize(
+    ("text", "line"), [("a = \n", 1), ("a = 1\nb = nope\n", 2), ("a = 1\na = 2\n", 2), ("[t]\nx = 1\n[t]\n", 3)]
+)
 def test_bad_toml_names_the_line(tmp_path: Path, text: str, line: int) -> None:
     assert message(write(tmp_path, text, "x.toml"), read_toml).startswith(f"x.toml:{line}: not TOML, ")
 
@@ -274,7 +289,10 @@ def test_rows_are_numbered_and_their_problems_gathered(tmp_path: Path) -> None:
         read_rows(Inner, path, FileError)
     lines = str(caught.value).splitlines()
     assert lines[0] == "rows.jsonl:3: size: text '2'; expected a whole number (and 2 more)"
-    assert lines[1:] == ["rows.jsonl:4: key 'size' is missing; found sise", "rows.jsonl:4: unknown key 'sise'; expected size"]
+    assert lines[1:] == [
+        "rows.jsonl:4: key 'size' is missing; found sise",
+        "rows.jsonl:4: unknown key 'sise'; expected size",
+    ]
 
 
 def test_good_rows_come_with_their_lines(tmp_path: Path) -> None:

@@ -33,7 +33,26 @@ def message(path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.CSV"])
 @pytest.mark.parametrize(
-    "answer", ["NA", "None", "null", "nan", "NaN", "N/A", "0", "-", "", "0012", "31.20", "112.0", "6,061", "1e5", "True", "inf", " x "]
+    "answer",
+    [
+        "NA",
+        "None",
+        "null",
+        "nan",
+        "NaN",
+        "N/A",
+        "0",
+        "-",
+        "",
+        "0012",
+        "31.20",
+        "112.0",
+        "6,061",
+        "1e5",
+        "True",
+        "inf",
+        " x ",
+    ],
 )
 def test_cells_stay_the_text_that_stands_there(tmp_path: Path, name: str, answer: str) -> None:
     target = io.StringIO()
@@ -134,7 +153,10 @@ def test_columns_of_one_name(tmp_path: Path) -> None:
 
 
 def test_other_endings(tmp_path: Path) -> None:
-    assert message(write(tmp_path, "x", "t.xlsx")) == "t.xlsx: ending '.xlsx'; expected one of .csv, .tsv, .jsonl, .parquet"
+    assert (
+        message(write(tmp_path, "x", "t.xlsx"))
+        == "t.xlsx: ending '.xlsx'; expected one of .csv, .tsv, .jsonl, .parquet"
+    )
 
 
 def test_missing_files(tmp_path: Path) -> None:
@@ -157,8 +179,15 @@ def test_lenient_reading_and_other_column_names(tmp_path: Path) -> None:
     assert cells(read_csv(path, delimiter="\t", strict=False, columns=("id", "text"))) == [{"id": "1", "text": "x y"}]
 
 
-@given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")), min_size=2, max_size=2), min_size=1))
-def test_what_the_csv_module_writes_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]) -> None:
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")), min_size=2, max_size=2),
+        min_size=1,
+    )
+)
+def test_what_the_csv_module_writes_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]
+) -> None:
     target = io.StringIO()
     csv.writer(target, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([["a", "b"], *rows])
     path = write(tmp_path_factory.mktemp("t"), target.getvalue())
@@ -208,7 +237,7 @@ def test_whole_numbers_are_exact_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [31.2, 12.0, float("nan"), float("inf")])
 def test_fractions_are_an_error_that_names_row_and_column(tmp_path: Path, number: float) -> None:
     row = read_table(parquet(tmp_path, {"id": pa.array(["a", "b"]), "answer": pa.array([None, number])})).rows[1]
-    with pytest.raises(SetFileError, match="t.parquet:row 2: column 'answer' holds .*; expected text"):
+    with pytest.raises(SetFileError, match=r"t\.parquet:row 2: column 'answer' holds .*; expected text"):
         cell_text(row, "answer")
 
 
@@ -224,7 +253,8 @@ def test_files_that_are_no_parquet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [("x", "x"), (None, None), (True, "true"), (False, "false"), (0, "0"), (-7, "-7"), (10**30, str(10**30))]
+    ("value", "text"),
+    [("x", "x"), (None, None), (True, "true"), (False, "false"), (0, "0"), (-7, "-7"), (10**30, str(10**30))],
 )
 def test_exact_forms_as_text(value: object, text: str | None) -> None:
     assert cell_text(Row("t:1", {"a": value}), "a") == text

@@ -41,6 +41,14 @@ def test_a_stratified_sample_is_even_over_kinds_as_far_as_they_go() -> None:
     assert kinds_of(drawn) == {"a": 5, "b": 5, "c": 2}
 
 
+def test_a_limited_sample_is_even_too_and_part_of_the_whole_sample() -> None:
+    whole = build_set("a" * 50 + "b" * 50)
+    limited = select_items(whole, Selection(sample=20, stratify="kind", limit=6), where="x")
+    sample = select_items(whole, Selection(sample=20, stratify="kind"), where="x")
+    assert kinds_of(limited) == {"a": 3, "b": 3}
+    assert set(limited.items) <= set(sample.items)
+
+
 def test_labels_of_items_that_are_left_out_are_left_out() -> None:
     drawn = select_items(build_set("abc"), Selection(limit=2), where="x")
     assert [label.item_id for label in drawn.human_labels] == ["i0", "i1"]

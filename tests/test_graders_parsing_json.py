@@ -7,8 +7,8 @@ import json
 import pytest
 
 from calibration_sets.scale import SIMPLEQA
-from graders.json_verdict import find_objects
 from graders.parsing import parse_verdict
+from graders.parsing.json_verdict import find_objects
 
 C, I, N = "CORRECT", "INCORRECT", "NOT_ATTEMPTED"  # noqa: E741
 

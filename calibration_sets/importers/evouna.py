@@ -112,7 +112,9 @@ def _to_item(index: int, record: _Record, system: str) -> Item:
 # A slash with space around it belongs to a title, a doubled one to a sign; UN/LOCODE and AC/DC are names.
 _SEPARATOR = re.compile(r"(?<![\s/])(?<!\bUN)(?<!\bAC)/(?![\s/])")
 _WHOLE = (
-    re.compile(r"(?<![\d.,])(?:\d{1,2}/\d{1,2}|\d{1,2}/\d{4}|\d{4}/\d{1,2})(?![\d.,])"),  # a date, perhaps
+    re.compile(
+        r"(?<![\d.,])(?:\d{1,4}/\d{1,2}/\d{1,4}|\d{1,2}/\d{1,2}|\d{1,2}/\d{4}|\d{4}/\d{1,2})(?![\d.,])"
+    ),  # a date, perhaps
     re.compile(r"\([^()]*\)"),
 )
 

@@ -82,7 +82,8 @@ def import_nq301(path: Path) -> Imported:
     """The set with its graders' verdicts, from a folder of the upstream TSV files or from ``nq301.jsonl``.
 
     The files are joined by position, checked row by row: question ids must agree, and a verdict
-    on another answer than the people saw is left out and counted. The JSONL form is the same
+    on another answer than the people saw is left out and counted, like a second one on the same
+    answer that says something else. The JSONL form is the same
     table already joined; it also says which systems gave an answer.
 
     Raises
@@ -99,8 +100,8 @@ def import_nq301(path: Path) -> Imported:
     items = tuple(map(_to_item, answers))
     pairs = list(zip(items, answers, strict=True))
     labels = tuple(label for item, answer in pairs for label in _to_labels(item, answer))
-    verdicts = tuple(verdict for item, answer in pairs for verdict in _to_verdicts(item, answer))
-    return Imported(_HEADER.with_content(items, labels), verdicts, left_out)
+    verdicts = [verdict for item, answer in pairs for verdict in _to_verdicts(item, answer)]
+    return Imported(_HEADER.with_content(items, labels), *_one_a_content(verdicts, left_out))
 
 
 def _to_item(answer: _Answer) -> Item:
@@ -129,6 +130,25 @@ def _to_verdicts(item: Item, answer: _Answer) -> list[RecordedVerdict]:
         RecordedVerdict(item.item_id, item.digest, grader, 0, label, text)
         for grader, (label, text) in answer.verdicts.items()
     ]
+
+
+def _one_a_content(
+    verdicts: list[RecordedVerdict], left_out: Mapping[str, int]
+) -> tuple[tuple[RecordedVerdict, ...], dict[str, int]]:
+    """The verdicts without those that say something else than an earlier one on the same content.
+
+    An answer comes twice in the data, and a grader's words on it may differ; verdicts belong to
+    content, of which there can be only one in each repeat.
+    """
+    first: dict[tuple[str, str], tuple[str | None, str | None]] = {}
+    kept, counts = [], Counter(left_out)
+    for verdict in verdicts:
+        said = (verdict.label, verdict.text)
+        if first.setdefault((verdict.grader, verdict.item_digest), said) == said:
+            kept.append(verdict)
+        else:
+            counts[f"{verdict.grader}: second verdict on the same answer"] += 1
+    return tuple(kept), dict(counts)
 
 
 def _answers_of_tables(folder: Path) -> tuple[list[_Answer], dict[str, int]]:
@@ -227,5 +247,5 @@ def _answers_of_lines(path: Path) -> list[_Answer]:
 def _verdicts_of_line(row: _Line) -> dict[str, tuple[str | None, str | None]]:
     """Label and words of every grader that has either."""
     spoken = [grader for grader, text in row.grader_raw.items() if text is not None]
-    graders = dict.fromkeys([*row.graders, *spoken])
+    graders = dict.fromkeys([*spoken, *row.graders])
     return {grader: (row.graders.get(grader), row.grader_raw.get(grader)) for grader in graders}

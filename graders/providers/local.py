@@ -220,10 +220,16 @@ def _import_engine() -> Any:
     os.environ.setdefault(_WAIT_VARIABLE, "PASSIVE")
     try:
         import xllamacpp
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"local models: {error}; expected xllamacpp to be installed: "
+            "pip install 'autorater-calibration[local]' (in a checkout: pip install -e \".[local]\")"
+        ) from error
     except ImportError as error:
         raise MissingDependencyError(
-            f"local models: xllamacpp, {error}; expected it to be installed: "
-            "pip install 'autorater-calibration[local]' (in a checkout: pip install -e \".[local]\")"
+            f"local models: xllamacpp cannot be loaded, {error}; expected the system's OpenMP library "
+            "(Debian, Ubuntu: apt-get install libgomp1) and xllamacpp from "
+            "pip install 'autorater-calibration[local]'"
         ) from error
     finally:
         if before is None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from graders.label_words import Vocabulary
+from graders.parsing.label_words import Vocabulary
 
 __all__ = ["Reading", "read_label", "read_off_scale", "read_whole"]
 

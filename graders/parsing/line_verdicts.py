@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from graders.label_reading import Reading, read_label, read_whole
-from graders.label_words import Vocabulary
-from graders.verdict_cues import Mention
+from graders.parsing.label_reading import Reading, read_label, read_whole
+from graders.parsing.label_words import Vocabulary
+from graders.parsing.verdict_cues import Mention
 
 __all__ = ["find_lines", "find_opening", "find_words"]
 

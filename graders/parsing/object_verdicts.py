@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from graders.json_verdict import JsonObject, Pairs, verdict_values
-from graders.label_reading import read_label, read_off_scale, read_whole
-from graders.label_words import Vocabulary
-from graders.reply_text import remove_markup
+from graders.parsing.json_verdict import JsonObject, Pairs, verdict_values
+from graders.parsing.label_reading import read_label, read_off_scale, read_whole
+from graders.parsing.label_words import Vocabulary
+from graders.parsing.reply_text import remove_markup
+from graders.parsing.verdict_cues import Mention
 from graders.verdict import Failure
-from graders.verdict_cues import Mention
 
 __all__ = ["OBJECT_MARK", "mark_objects", "read_objects"]
 

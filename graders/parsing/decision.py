@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graders.parsing.verdict_cues import Mention
 from graders.verdict import Failure
-from graders.verdict_cues import Mention
 
 __all__ = ["Decision", "decide"]
 

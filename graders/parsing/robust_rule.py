@@ -1,7 +1,7 @@
 """The robust rule: find every place that speaks of a label, and decide only where they agree.
 
 The order of steps: an unusable reply (empty, refused by the service, thinking unfinished); a reply that
-is a label and nothing else; then the places of `graders.verdict_cues` and JSON objects, of which the last
+is a label and nothing else; then the places of `graders.parsing.verdict_cues` and JSON objects, of which the last
 one said to be final wins, and otherwise all that are strong must agree.
 """
 
@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterable
 from itertools import chain, islice
 
-from graders.decision import Decision, decide
-from graders.json_verdict import find_objects
-from graders.label_reading import read_off_scale, read_whole
-from graders.label_words import Vocabulary
-from graders.line_verdicts import find_lines, find_opening, find_words
-from graders.object_verdicts import mark_objects, read_objects
-from graders.refusals import find_refusal
-from graders.reply_text import fold_characters, remove_markup, strip_thinking
+from graders.parsing.decision import Decision, decide
+from graders.parsing.json_verdict import find_objects
+from graders.parsing.label_reading import read_off_scale, read_whole
+from graders.parsing.label_words import Vocabulary
+from graders.parsing.line_verdicts import find_lines, find_opening, find_words
+from graders.parsing.object_verdicts import mark_objects, read_objects
+from graders.parsing.refusals import find_refusal
+from graders.parsing.reply_text import fold_characters, remove_markup, strip_thinking
+from graders.parsing.verdict_cues import Mention, find_cued, find_statements
 from graders.verdict import ParsedVerdict
-from graders.verdict_cues import Mention, find_cued, find_statements
 
 __all__ = ["read_reply"]
 

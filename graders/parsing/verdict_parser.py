@@ -10,8 +10,8 @@ import math
 import re
 
 from calibration_sets.scale import LabelScale
-from graders.label_words import build_vocabulary
-from graders.robust_rule import read_reply
+from graders.parsing.label_words import build_vocabulary
+from graders.parsing.robust_rule import read_reply
 from graders.sampling import Channel
 from graders.verdict import Completion, Failure, ParsedVerdict, ParserRule
 

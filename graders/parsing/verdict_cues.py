@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graders.label_reading import Reading, read_label, read_off_scale
-from graders.label_words import Vocabulary
+from graders.parsing.label_reading import Reading, read_label, read_off_scale
+from graders.parsing.label_words import Vocabulary
 from graders.verdict import Failure
 
 __all__ = ["Kind", "Mention", "find_cued", "find_statements", "is_negated", "is_quoted"]
