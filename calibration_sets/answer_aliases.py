@@ -27,7 +27,9 @@ _ALSO_KNOWN = re.compile(
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _QUOTES = "\"'“”‘’ "
-_SLASHED_WORDS = re.compile(r"[^\W\d_]?[^\W\d_]*[a-zà-ÿ]{2}[^\W\d_]*(?:/[^\W\d_]*[a-zà-ÿ]{2}[^\W\d_]*)+")
+# Each word is matched in one way only (possessive), or long chains of slashes would take for ever.
+_WORD = r"(?=[^\W\d_]*[a-zà-ÿ]{2})[^\W\d_]++"
+_SLASHED_WORDS = re.compile(rf"{_WORD}(?:/{_WORD})+")
 
 
 def derive_aliases(answer: str) -> tuple[str, ...]:
