@@ -7,9 +7,9 @@ from calibration_sets.errors import CalibrationSetError, SetFileError, SetNotFou
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.loader import list_shipped_sets, load_set
 from calibration_sets.question import Question
-from calibration_sets.range_check import RangeCheck, check_range
-from calibration_sets.reference import AcceptableRange, Reference
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_check import RangeCheck, check_range
+from calibration_sets.references.reference import AcceptableRange, Reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY, SIMPLEQA, LabelScale
 
 __all__ = [

@@ -26,7 +26,7 @@ from calibration_sets.importers import (
 from calibration_sets.loader import list_shipped_sets, load_set
 from calibration_sets.question import Question
 from calibration_sets.records import SetHeader
-from calibration_sets.reference_lint import lint_reference
+from calibration_sets.references.reference_lint import lint_reference
 from calibration_sets.scale import SCALES
 from calibration_sets.validation import compare_sets, validate_set
 from calibration_sets.writer import stamp_labels, write_set

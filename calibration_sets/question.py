@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 
 __all__ = ["Question"]
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from calibration_sets.calibration_set import CalibrationSet, LabelSource
 from calibration_sets.item import HumanLabel, Item, content_digest
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SCALES, LabelScale, Level
 
 __all__ = [

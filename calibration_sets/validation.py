@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from calibration_sets.calibration_set import CalibrationSet, Consensus
 from calibration_sets.item import Item
-from calibration_sets.reference_lint import lint_reference
+from calibration_sets.references.reference_lint import lint_reference
 
 __all__ = ["Finding", "compare_sets", "validate_set"]
 

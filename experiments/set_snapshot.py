@@ -8,7 +8,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import LabelScale
 
 __all__ = ["dump_set", "load_scale", "load_set"]

@@ -7,7 +7,7 @@ from string import Template
 from typing import Literal
 
 from calibration_sets.item import Item, content_digest
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import LabelScale
 from graders.prompt_delimiters import neutralise
 from graders.sampling import Channel

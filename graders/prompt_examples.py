@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from calibration_sets.range_check import check_range
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_check import check_range
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import LabelScale
 from graders.prompt import PromptExample
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from calibration_sets.calibration_set import CalibrationSet, strict_majority
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import BINARY
 
 ITEMS = tuple(Item(name, f"{name}?", Reference("A", "A"), "R", name) for name in "abcd")

@@ -16,7 +16,7 @@ from calibration_sets.importers.mapped_table import import_table
 from calibration_sets.loader import load_set
 from calibration_sets.question import Question
 from calibration_sets.records import SetHeader
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
 from calibration_sets.writer import write_set
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration_sets.item import Item, content_digest
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 
 ITEM = Item("a", "Q?", Reference("A", "A", ("A",), ("B",)), "R", "c")
 

@@ -9,7 +9,7 @@ import pytest
 from calibration_sets.errors import SetFileError, SetNotFoundError
 from calibration_sets.item import Item
 from calibration_sets.loader import list_shipped_sets, load_set
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY, SIMPLEQA
 
 SET: dict[str, str] = {

@@ -17,7 +17,7 @@ from calibration_sets.probes.facts import FACTS, KNOWN, take_turns
 from calibration_sets.probes.last_figure import agrees_to_last_figure
 from calibration_sets.probes.measurement import Measurement
 from calibration_sets.probes.measurements import MEASUREMENTS
-from calibration_sets.range_check import check_range
+from calibration_sets.references.range_check import check_range
 
 PROBES = build_probes()
 LABELS = PROBES.consensus().labels

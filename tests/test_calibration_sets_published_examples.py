@@ -10,7 +10,7 @@ import pytest
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.loader import load_set
-from calibration_sets.range_check import check_range
+from calibration_sets.references.range_check import check_range
 from calibration_sets.writer import write_set
 
 VERIFIED, FIRST = "simpleqa_verified@1.0.0", "simpleqa@1.0.0"

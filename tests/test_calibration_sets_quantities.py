@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration_sets.compounds import merge_compounds
-from calibration_sets.numerals import normalise, read_numeral
-from calibration_sets.quantities import read_quantities
-from calibration_sets.units import UNITS, canonical_noun, convert, is_power_of_ten, match_unit
+from calibration_sets.references.compounds import merge_compounds
+from calibration_sets.references.numerals import normalise, read_numeral
+from calibration_sets.references.quantities import read_quantities
+from calibration_sets.references.units import UNITS, canonical_noun, convert, is_power_of_ten, match_unit
 
 
 def read(text: str, dimension: str | None = None) -> list[tuple[str, str | None]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calibration_sets.range_check import check_range
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_check import check_range
+from calibration_sets.references.reference_parser import parse_reference
 
 ENGRAVINGS = parse_reference("150 (acceptable range: anything between 148 and 152)")
 

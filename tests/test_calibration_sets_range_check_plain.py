@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from calibration_sets.range_check import check_range
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_check import check_range
+from calibration_sets.references.reference_parser import parse_reference
 
 # Keys: "in", "out" and "undecided" are the one right outcome; "not in" and "not out" leave open
 # whether the check abstains, but exclude the outcome that would accuse a right grader.

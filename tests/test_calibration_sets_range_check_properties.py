@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration_sets.range_check import RangeCheck, check_range
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_check import RangeCheck, check_range
+from calibration_sets.references.reference_parser import parse_reference
 
 ENGRAVINGS = parse_reference("150 (acceptable range: anything between 148 and 152)")
 

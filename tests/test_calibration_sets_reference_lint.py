@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration_sets.reference_lint import lint_reference
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_lint import lint_reference
+from calibration_sets.references.reference_parser import parse_reference
 
 
 @pytest.mark.parametrize(

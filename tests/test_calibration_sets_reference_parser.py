@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration_sets.range_notes import find_range_note
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.range_notes import find_range_note
+from calibration_sets.references.reference_parser import parse_reference
 
 Bounds = tuple[float | str, float | str, str | None]
 

@@ -8,7 +8,7 @@ import pytest
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import SetHeader
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
 from calibration_sets.validation import Finding, compare_sets, validate_set
 

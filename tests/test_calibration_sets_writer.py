@@ -14,7 +14,7 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.loader import load_set
 from calibration_sets.records import SetHeader
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY, SIMPLEQA, LabelScale
 from calibration_sets.writer import json_line, stamp_labels, write_lines, write_set
 

@@ -18,7 +18,7 @@ import pytest
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.writer import write_set
 from experiments.reports import build_report, render_json

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import BINARY
 from experiments.reports import GraderResults, RunData, build_report
 from graders.verdict import Verdict

@@ -11,7 +11,7 @@ import pytest
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import AcceptableRange, Reference
+from calibration_sets.references.reference import AcceptableRange, Reference
 from calibration_sets.scale import SIMPLEQA, LabelScale
 from experiments.reports import GraderResults, RunData, build_report, render_text
 from graders.verdict import Verdict

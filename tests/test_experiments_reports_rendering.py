@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
 from experiments.reports import GraderResults, RunData, build_report, render_json, render_markdown, render_text
 from experiments.reports.document import Table

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
 from experiments.reports.inputs import GraderResults
 from experiments.reports.plain import content_rng, estimate_fields, plain_value

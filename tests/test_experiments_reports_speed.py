@@ -9,7 +9,7 @@ import pytest
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
 from experiments.reports import GraderResults, RunData, build_report, render_json, render_markdown, render_text
 from graders.verdict import Verdict

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import BINARY
 from experiments.errors import SpecError
 from experiments.selection import Selection, select_items

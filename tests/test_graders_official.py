@@ -16,7 +16,7 @@ from string import Template
 import pytest
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
 from graders import official, official_texts, template_source
 from graders.errors import PromptError

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import BINARY, SIMPLEQA
 from graders.prompt import GraderPrompt
 from graders.prompt_delimiters import find_placeholders, find_surroundings, neutralise

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from graders.errors import PromptError
 from graders.prompt import GraderPrompt
 from graders.prompt_file import is_version, parse_prompt, read_source, write_prompt

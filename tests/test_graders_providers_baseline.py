@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference import Reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY, SIMPLEQA, LabelScale
 from graders.client import Request
 from graders.errors import GraderError

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import chisquare
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA, LabelScale
 from graders.client import Request
 from graders.errors import MissingDependencyError, WeightsError

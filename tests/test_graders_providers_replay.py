@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration_sets.item import Item
-from calibration_sets.reference import Reference
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
 from graders.client import Request
 from graders.errors import RecordingError

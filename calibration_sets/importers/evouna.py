@@ -16,7 +16,7 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.importers.imported import Imported
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import Filled, SetHeader, StrictRecord
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
 from calibration_sets.strict import parse_json, parse_model, read_text
 

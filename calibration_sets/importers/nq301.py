@@ -23,7 +23,7 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.importers.imported import Imported, RecordedVerdict
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import Filled, Key, SetHeader, StrictRecord
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
 from calibration_sets.strict import read_rows, read_text, shorten
 from calibration_sets.tables import Row, Table, read_csv

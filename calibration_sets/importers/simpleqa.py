@@ -13,7 +13,7 @@ from typing import Any
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.records import Key, StrictRecord
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.strict import parse_model, shorten
 from calibration_sets.tables import Row, read_csv
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from calibration_sets.errors import SetFileError
 from calibration_sets.importers.simpleqa import check_count, filled_cell
 from calibration_sets.question import Question
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.strict import shorten
 from calibration_sets.tables import Row, read_csv
 

@@ -20,7 +20,7 @@ from calibration_sets.probes.premises import premises
 from calibration_sets.probes.probe import FIRST_RUBRIC, RUBRIC, Probe
 from calibration_sets.probes.quantities_told import quantities_told
 from calibration_sets.probes.spellings import spellings
-from calibration_sets.reference_parser import parse_reference
+from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 
 __all__ = ["build_probes"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calibration_sets.item import Item
-from calibration_sets.range_check import check_range
+from calibration_sets.references.range_check import check_range
 from experiments.reports.sample import Sample
 from experiments.stats.repeats import item_entropy
 

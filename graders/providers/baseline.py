@@ -28,8 +28,8 @@ from types import TracebackType
 from typing import Self
 
 from calibration_sets.item import Item
-from calibration_sets.range_check import check_range
-from calibration_sets.reference import Reference
+from calibration_sets.references.range_check import check_range
+from calibration_sets.references.reference import Reference
 from calibration_sets.scale import LabelScale
 from graders.client import Request
 from graders.errors import GraderError

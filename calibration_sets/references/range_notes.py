@@ -8,10 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from calibration_sets.compounds import merge_compounds, settle_minutes
-from calibration_sets.quantities import Quantity, normalise, read_quantities
-from calibration_sets.reference import AcceptableRange
-from calibration_sets.units import UNITS, canonical_noun, convert, dimension_of
+from calibration_sets.references.compounds import merge_compounds, settle_minutes
+from calibration_sets.references.quantities import Quantity, normalise, read_quantities
+from calibration_sets.references.reference import AcceptableRange
+from calibration_sets.references.units import UNITS, canonical_noun, convert, dimension_of
 
 __all__ = ["RangeNote", "find_range_note", "parse_range_note"]
 

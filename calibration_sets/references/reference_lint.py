@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from calibration_sets.range_notes import find_range_note
-from calibration_sets.reference import AcceptableRange, Reference
+from calibration_sets.references.range_notes import find_range_note
+from calibration_sets.references.reference import AcceptableRange, Reference
 
 __all__ = ["ASYMMETRY_FACTOR", "lint_reference"]
 

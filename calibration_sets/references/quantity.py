@@ -12,7 +12,7 @@ __all__ = ["Quantity"]
 class Quantity:
     """One number of a text with what belongs to it.
 
-    ``unit`` is a canonical unit of :mod:`calibration_sets.units`; where there is none, ``noun``
+    ``unit`` is a canonical unit of :mod:`calibration_sets.references.units`; where there is none, ``noun``
     holds the words that follow. ``kind`` is ``number``, ``ordinal`` or ``clock`` (value in seconds,
     from ``clock_fields`` fields). ``other`` is a second possible value, ``scale`` the power of ten
     of a scale word, ``symbol`` the unit as written. ``start`` and ``end`` are the place in the

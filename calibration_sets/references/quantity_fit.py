@@ -9,9 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from calibration_sets.quantities import Quantity, normalise, read_quantities
-from calibration_sets.reference import AcceptableRange, Reference
-from calibration_sets.units import (
+from calibration_sets.references.quantities import Quantity, normalise, read_quantities
+from calibration_sets.references.reference import AcceptableRange, Reference
+from calibration_sets.references.units import (
     CURRENCIES,
     SCALES,
     UNITS,

@@ -13,7 +13,7 @@ class AcceptableRange:
     """Inclusive bounds on one quantity of an answer, in exact decimals.
 
     ``target`` is the value that the reference itself gives for the quantity. ``unit`` is a
-    canonical unit name of :mod:`calibration_sets.units`, a noun in the singular (``seat``), or
+    canonical unit name of :mod:`calibration_sets.references.units`, a noun in the singular (``seat``), or
     ``None`` where the reference names none (a bare count). Clock times are in seconds; a bound that
     the reference leaves open is infinite.
     """

@@ -10,11 +10,11 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-from calibration_sets.number_words import NUMBER_WORD_START, read_number_words
-from calibration_sets.numerals import normalise, read_numeral
-from calibration_sets.quantity import Quantity
-from calibration_sets.quantity_units import read_scale, read_unit
-from calibration_sets.units import match_currency_before
+from calibration_sets.references.number_words import NUMBER_WORD_START, read_number_words
+from calibration_sets.references.numerals import normalise, read_numeral
+from calibration_sets.references.quantity import Quantity
+from calibration_sets.references.quantity_units import read_scale, read_unit
+from calibration_sets.references.units import match_currency_before
 
 __all__ = ["Quantity", "normalise", "read_quantities"]
 

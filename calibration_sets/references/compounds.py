@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from calibration_sets.quantities import Quantity
-from calibration_sets.units import UNITS, convert, dimension_of
+from calibration_sets.references.quantities import Quantity
+from calibration_sets.references.units import UNITS, convert, dimension_of
 
 __all__ = ["merge_compounds", "settle_minutes"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from calibration_sets.compounds import merge_compounds
-from calibration_sets.quantities import Quantity, normalise, read_quantities
-from calibration_sets.units import convert, dimension_of
+from calibration_sets.references.compounds import merge_compounds
+from calibration_sets.references.quantities import Quantity, normalise, read_quantities
+from calibration_sets.references.units import convert, dimension_of
 
 __all__ = ["MAX_CHARACTERS", "ResponseReading", "committed_quantities", "read_response", "with_shared_unit"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calibration_sets.answer_aliases import derive_aliases
-from calibration_sets.range_notes import find_range_note, parse_range_note
-from calibration_sets.reference import Reference
+from calibration_sets.references.answer_aliases import derive_aliases
+from calibration_sets.references.range_notes import find_range_note, parse_range_note
+from calibration_sets.references.reference import Reference
 
 __all__ = ["parse_reference"]
 
@@ -26,7 +26,7 @@ def parse_reference(text: str, aliases: Sequence[str] = ()) -> Reference:
     -------
     Reference
         With ``ranges`` empty where the text has no note on a range or the note is not understood
-        (:func:`calibration_sets.reference_lint.lint_reference` tells the two apart). Clock times
+        (:func:`calibration_sets.references.reference_lint.lint_reference` tells the two apart). Clock times
         are in seconds; each range keeps the unit in which it was written.
     """
     note = find_range_note(text)

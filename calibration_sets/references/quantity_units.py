@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from calibration_sets.quantity import Quantity
-from calibration_sets.units import dimension_of, match_scale, match_unit
+from calibration_sets.references.quantity import Quantity
+from calibration_sets.references.units import dimension_of, match_scale, match_unit
 
 __all__ = ["read_scale", "read_unit"]
 

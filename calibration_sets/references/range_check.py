@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from calibration_sets.compounds import merge_compounds
-from calibration_sets.quantities import Quantity, normalise, read_quantities
-from calibration_sets.quantity_fit import Fit, Outcome, RangeTarget, fit_quantity, target_of
-from calibration_sets.reference import AcceptableRange, Reference
-from calibration_sets.response_reading import (
+from calibration_sets.references.compounds import merge_compounds
+from calibration_sets.references.quantities import Quantity, normalise, read_quantities
+from calibration_sets.references.quantity_fit import Fit, Outcome, RangeTarget, fit_quantity, target_of
+from calibration_sets.references.reference import AcceptableRange, Reference
+from calibration_sets.references.response_reading import (
     ResponseReading,
     committed_quantities,
     read_response,
     with_shared_unit,
 )
-from calibration_sets.units import canonical_noun, convert, dimension_of
+from calibration_sets.references.units import canonical_noun, convert, dimension_of
 
 __all__ = ["RangeCheck", "check_range"]
 
