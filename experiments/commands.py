@@ -105,7 +105,7 @@ def run(
         typer.echo(_describe(asked, plan), err=True)
         for share in plan.graders:
             if share.n_pending:
-                check_model(share.grader.model)
+                check_model(share.grader.address or share.grader.model)
         with _progress_bar() as progress:
             summary = run_experiment(asked, opened, open_client, progress)
         _tell_failures(summary)

@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
+from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.set_snapshot import dump_set, load_scale, load_set
 from experiments.spec import Analyses, Experiment
@@ -103,6 +104,8 @@ def load_run_data(
     compare = analyses.compare_parsers if compare_parsers is None else compare_parsers
     calibration_set = load_set(store.load_set_snapshot(record.run_id))
     graders = [_load_grader(fields) for fields in record.payload["graders"]]
+    if compare or rule == "official":
+        _check_official(graders)
     replies = [_Replies.read(store, grader, calibration_set) for grader in graders]
     data = RunData(
         run_id=record.run_id,
@@ -115,6 +118,15 @@ def load_run_data(
         compare_rule={entry.grader.grader_id: entry.judge("official") for entry in replies} if compare else None,
     )
     return data, analyses
+
+
+def _check_official(graders: Sequence[GraderRecord]) -> None:
+    for grader in graders:
+        if "NOT_ATTEMPTED" not in grader.scale.letters:
+            raise SpecError(
+                f"parser 'official': the labels of {grader.model}, {list(grader.scale.labels)}, have no letter for "
+                "NOT_ATTEMPTED, which that parser falls back on; expected parser 'robust'"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _run_grader(
     n_stored, failures = 0, Counter[str]()
     if not requests:
         return n_stored, failures
-    with open_client(grader.model) as client:
+    with open_client(grader.address or grader.model) as client:
         progress.start(grader.title, len(requests))
         for position, answer in client.complete(requests):
             request = requests[position]

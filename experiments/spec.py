@@ -180,13 +180,14 @@ def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: 
     prompt = _load_prompt(entry.prompt, path.parent) if entry.prompt is not None else None
     if prompt is None and not entry.model.startswith(("baseline/", "replay/")):
         raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
-    model = _resolve_replay(entry.model, path.parent)
+    model, address = _resolve(entry.model, path.parent)
     settings = {**shared.model_dump(exclude_none=True), **entry.sampling.model_dump(exclude_none=True)}
     return Grader(
         model=model,
         sampling=_build_sampling(settings, prompt.channel if prompt else "word"),
         prompt=prompt,
-        model_digest=model_digest(model),
+        model_digest=model_digest(address),
+        address=address,
     )
 
 
@@ -199,12 +200,13 @@ def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
     return load_prompt(str(beside)) if beside.suffix == ".md" and beside.is_file() else load_prompt(reference)
 
 
-def _resolve_replay(model: str, folder: Path) -> str:
-    """A recording is named relative to the experiment that replays it."""
+def _resolve(model: str, folder: Path) -> tuple[str, str]:
+    """Model and address: a recording lies beside its experiment, and its path says nothing about it."""
     if not model.startswith("replay/"):
-        return model
-    beside = folder / model.removeprefix("replay/")
-    return f"replay/{beside}" if beside.is_file() else model
+        return model, model
+    file = Path(model.removeprefix("replay/"))
+    beside = folder / file
+    return f"replay/{file.name}", f"replay/{beside if beside.is_file() else file}"
 
 
 def _check_graders(graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str) -> None:

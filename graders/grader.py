@@ -17,15 +17,17 @@ class Grader:
 
     ``model`` is ``provider/name``, such as ``local/smollm2``. ``prompt`` is ``None`` for graders
     that take none (``baseline/lexical``, replayed or imported verdicts). ``model_digest`` stands
-    for what the model name alone does not say, such as the hash of a file of recorded completions.
+    for what the model name alone does not say, such as the hash of a file of recorded completions;
+    ``address`` is what a provider opens where that is not the model's name, such as a path.
     ``grader_id`` covers all that can change a completion: prompt content, model and sampling, but
-    not names, versions or the number of repeats.
+    not names, versions, addresses or the number of repeats.
     """
 
     model: str
     sampling: Sampling
     prompt: GraderPrompt | None = None
     model_digest: str = ""
+    address: str = ""
     grader_id: str = field(init=False)
 
     def __post_init__(self) -> None:

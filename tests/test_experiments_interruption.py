@@ -244,7 +244,13 @@ def test_an_interrupted_command_says_how_to_go_on_and_exits_with_130(tmp_path: P
     experiment = write_experiment(tmp_path, 'model = "replay/recorded.jsonl"\nsampling = { repeats = 1 }')
     store = tmp_path / "s.sqlite"
     arguments = [sys.executable, "-m", "cli", "run", str(experiment), "--store", str(store)]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A test run in the background ignores Ctrl-C, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and Place(experiment, store, tmp_path / "l").check_sound() < 2:
         time.sleep(0.2)
