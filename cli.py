@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -20,6 +19,7 @@ __all__ = ["app", "main"]
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+"""What the command-line library makes of Ctrl-C, as shells do."""
 
 app = typer.Typer(
     name="autorater",
@@ -64,13 +64,10 @@ def main() -> None:
     except (CalibrationSetError, GraderError, ExperimentError) as error:
         typer.echo(f"error: {_one_line(str(error).partition(chr(10))[0])}", err=True)
         sys.exit(EXIT_BAD_INPUT)
-    except KeyboardInterrupt:
-        typer.echo("stopped; what was answered is stored, the same command continues", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone (as in `| head`); there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except SystemExit as stop:
+        if stop.code == EXIT_INTERRUPTED:
+            typer.echo("stopped; what was answered is stored, and the same command continues", err=True)
+        raise
 
 
 def _one_line(message: str) -> str:

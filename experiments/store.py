@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,27 +16,24 @@ from typing import Any, Self
 from sqlalchemy import (
     Column,
     Connection,
-    Engine,
     Integer,
     MetaData,
     String,
     Table,
-    create_engine,
-    event,
     func,
+    inspect,
     select,
 )
 from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
 from experiments.errors import RunNotFoundError, StoreError
+from experiments.store_file import check_place, connect, expected_state, is_frozen
 from graders.verdict import CallFailure, Completion, Usage
 
 __all__ = ["CompletionKey", "RunRecord", "RunStore"]
 
 SCHEMA = "autorater.store/1"
-BUSY_SECONDS = 60
 
 _metadata = MetaData()
 _about = Table("about", _metadata, Column("key", String, primary_key=True), Column("value", String, nullable=False))
@@ -98,7 +96,8 @@ class RunStore:
     Writes are committed one by one with full synchronisation (write-ahead log), so a completion
     that :meth:`append` has taken survives the end of the process at any moment. Several processes
     can use one file. Everything is stored as JSON in ASCII, so replies with stray surrogates or
-    NUL characters survive too.
+    NUL characters survive too. A database of something else is refused and left as it is. With
+    ``must_exist`` nothing is created, and a store on a read-only medium can be read.
 
     Raises
     ------
@@ -108,13 +107,14 @@ class RunStore:
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
-        if must_exist and not path.is_file():
-            raise StoreError(f"{path}: no such store; expected the file of an earlier run (or --store PATH)")
-        if not path.parent.is_dir():
-            raise StoreError(f"{path}: its folder does not exist; expected an existing folder")
-        self._engine = _connect(path)
-        with self._errors_named():
-            self._prepare()
+        check_place(path, must_exist=must_exist)
+        self._engine = connect(path, frozen=must_exist and is_frozen(path))
+        try:
+            with self._errors_named():
+                self._prepare(must_exist=must_exist)
+        except StoreError:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -167,7 +167,8 @@ class RunStore:
         query = select(*columns).where(_completions.c.grader_id == grader_id)
         with self._reading() as connection:
             rows = connection.execute(query).all()
-        return {CompletionKey(digest, repeat): _load_completion(payload) for digest, repeat, payload in rows}
+        with self._damage_named():
+            return {CompletionKey(digest, repeat): _load_completion(payload) for digest, repeat, payload in rows}
 
     def call_failures(self, grader_id: str) -> Mapping[CompletionKey, CallFailure]:
         """The newest failed call of each key, whether or not a later call succeeded."""
@@ -212,20 +213,23 @@ class RunStore:
             If there is none, or more than one.
         """
         ids = [run_id for run_id, _ in self.list_runs()]
-        matches = [name] if name in ids else [run_id for run_id in ids if run_id.startswith(name)]
+        matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
         if len(matches) != 1:
-            found = f"{len(matches)} runs {matches}" if matches else "no such run"
-            raise RunNotFoundError(f"{self.path.name}: run {name!r}: {found}; expected one of {ids}")
+            found = f"{len(matches)} runs begin so" if matches else "no such run"
+            expected = f"one of {matches or ids}" if ids else "a store with runs, this one has none"
+            raise RunNotFoundError(f"{self.path.name}: run {name!r}: {found}; expected {expected}")
         with self._reading() as connection:
             row = connection.execute(select(_runs).where(_runs.c.run_id == matches[0])).one()
-        return RunRecord(row.run_id, json.loads(row.payload))
+        with self._damage_named():
+            return RunRecord(row.run_id, json.loads(row.payload))
 
     def load_set_snapshot(self, run_id: str) -> Mapping[str, Any]:
         """The set as it was when the run was recorded."""
         query = select(_snapshots.c.payload).join_from(_snapshots, _runs, _runs.c.snapshot == _snapshots.c.digest)
         with self._reading() as connection:
             payload = connection.execute(query.where(_runs.c.run_id == run_id)).scalar_one()
-        snapshot: Mapping[str, Any] = json.loads(payload)
+        with self._damage_named():
+            snapshot: Mapping[str, Any] = json.loads(payload)
         return snapshot
 
     def count_completions(self) -> int:
@@ -235,13 +239,30 @@ class RunStore:
 
     # inside
 
-    def _prepare(self) -> None:
-        with self._writing() as connection:
-            _metadata.create_all(connection)
-            connection.execute(insert(_about).on_conflict_do_nothing(), [{"key": "schema", "value": SCHEMA}])
-            schema = connection.execute(select(_about.c.value).where(_about.c.key == "schema")).scalar_one()
-        if schema != SCHEMA:
-            raise StoreError(f"{self.path}: schema {schema!r}; expected {SCHEMA!r}")
+    def _prepare(self, *, must_exist: bool) -> None:
+        """Make sure that the file is a store; nothing is written to one that is not, or to read from one."""
+        with self._reading() as connection:
+            tables = set(inspect(connection).get_table_names())
+        if must_exist and not tables:
+            raise StoreError(f"{self.path}: an empty file; expected the store of an earlier run (or --store PATH)")
+        if tables and not _metadata.tables.keys() <= tables:
+            raise StoreError(f"{self.path}: a database of something else; expected an autorater store, or a new file")
+        if not tables:
+            self._create()
+        with self._reading() as connection:
+            schemas = connection.execute(select(_about.c.value).where(_about.c.key == "schema")).scalars().all()
+        if schemas != [SCHEMA]:
+            raise StoreError(f"{self.path}: schema {', '.join(map(repr, schemas)) or 'missing'}; expected {SCHEMA!r}")
+
+    def _create(self) -> None:
+        connection = self._engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA journal_mode=WAL")
+        finally:
+            connection.close()
+        with self._writing() as writing:
+            _metadata.create_all(writing)
+            writing.execute(insert(_about).on_conflict_do_nothing(), [{"key": "schema", "value": SCHEMA}])
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -257,27 +278,16 @@ class RunStore:
     def _errors_named(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            raise StoreError(f"{self.path}: {error.orig}; expected a writable autorater store") from error
+        except (DBAPIError, sqlite3.Error) as error:
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            raise StoreError(f"{self.path}: {cause}; expected {expected_state(str(cause))}") from error
 
-
-def _connect(path: Path) -> Engine:
-    url = URL.create("sqlite+pysqlite", database=str(path))
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-
-    @event.listens_for(engine, "connect")
-    def _configure(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say so, not where the driver guesses
-        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        # A write transaction takes its lock at once: upgrading a read lock later cannot wait its turn.
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
+    @contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise StoreError(f"{self.path}: a record is damaged ({error}); expected an intact store") from error
 
 
 def _now() -> str:

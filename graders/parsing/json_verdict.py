@@ -22,6 +22,8 @@ _FIRST_KEYS = re.compile(
 _SECOND_KEYS = re.compile(r"answer|result|outcome|output|response|conclusion|value|choice|class")
 _QUALIFIERS = re.compile(r"^(?:final|overall|grader|judge|the|my)+")
 
+_ARGUMENTS = re.compile(r"arguments?|args|parameters|input", re.IGNORECASE)
+
 _START = re.compile(r"\{\s*(?=[\"'}])")
 _STRUCTURE = re.compile(r"""["'{}\\]""")
 
@@ -66,7 +68,7 @@ def _walk(content: object, depth: int) -> Iterator[tuple[str, object]]:
         return
     if isinstance(content, Pairs):
         for key, value in content:
-            value = _only_element(value)
+            value = _written_object(key, _only_element(value))
             if isinstance(value, Pairs) or (isinstance(value, list) and any(isinstance(part, Pairs) for part in value)):
                 yield from _walk(value, depth + 1)
             else:
@@ -74,6 +76,14 @@ def _walk(content: object, depth: int) -> Iterator[tuple[str, object]]:
     elif isinstance(content, list):
         for part in content:
             yield from _walk(part, depth + 1)
+
+
+def _written_object(key: str, value: object) -> object:
+    """The arguments of a tool call, which services write as JSON inside a string."""
+    if not (isinstance(value, str) and _ARGUMENTS.fullmatch(key)):
+        return value
+    found = find_objects(value)
+    return found[-1].content if len(found) == 1 else value
 
 
 def _only_element(value: object) -> object:

@@ -13,8 +13,8 @@ __all__ = ["Reading", "read_label", "read_off_scale", "read_whole"]
 Status = Literal["label", "several", "none"]
 
 _SPACE = r"[^\S\n]"
-_OPEN = re.compile(rf"(?:{_SPACE}|[\"'(\[{{<«【「『《〔|]){{0,12}}")
-_CLOSE = rf"(?:{_SPACE}|[\"')\]}}>»】」』》〕|]){{0,12}}"
+_OPEN = re.compile(rf"(?:{_SPACE}|[\"'(\[{{<«【「『《〔〖|]){{0,12}}")
+_CLOSE = rf"(?:{_SPACE}|[\"')\]}}>»】」』》〕〗|]){{0,12}}"
 _BETWEEN = re.compile(
     rf"{_CLOSE}(?:(?:[:=,、;/|&–—→-]|->|=>|\b(?:or|and|vs|nor)\b){_SPACE}{{0,4}}){{0,3}}{_CLOSE}{_OPEN.pattern}",
     re.IGNORECASE,
@@ -26,8 +26,8 @@ _HEDGES = (
 )
 _HEDGED = re.compile(rf"{_CLOSE}(?:{_SPACE}|[,;:(\[–—/-]){{0,8}}(?:{_HEDGES})\b|{_CLOSE}[?~%+]", re.IGNORECASE)
 _ENDED = re.compile(
-    rf"{_CLOSE}(?:$|\n|[.!。…]{{1,12}}(?:$|\s|[\"')\]}}>»】」』》〕|])|[,;:(\[–—→。、]|-(?=\s)|[,.](?=\D)"
-    rf"|(?<=\s)[|>]|\b(?:because|since|as|due to|given|based on)\b)",
+    rf"{_CLOSE}(?:$|\n|[.!。…]{{1,12}}(?:$|\s|[\"')\]}}>»】」』》〕〗|])|[,;:(\[–—→。、]|-(?=\s)|[,.](?=\D)"
+    rf"|{_SPACE}?[✅✓✔☑👍]|(?<=\s)[|>]|\b(?:because|since|as|due to|given|based on)\b)",
     re.IGNORECASE,
 )
 _LIST_END = re.compile(rf"{_CLOSE}(?:$|[\n.!?,;:/|)\]。，；、!–—-]|\b(?:or|and|nor)\b)", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from graders.parsing.label_reading import Reading, read_label, read_whole
 from graders.parsing.label_words import Vocabulary
@@ -32,8 +33,8 @@ _ABOUT_VERDICT = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!)\"] )|(?<=。)")
 _SENTENCE_END = re.compile(r"[\"')\]]?(?:$|\n|[.!。](?:$|[\s\"'])(?! ?\d))")
 _REASON = re.compile(
-    r"[\"')\]]?(?:[.:,)] ?| ?[(–—-] ?)\n{0,2}"
-    r"(?:because|since|as the|given|due to|it\b|this\b|both|no |not |wrong|matches|different|same|exact|"
+    r"(?: (?=because\b|since\b|as (?:it|the)\b|due to\b)|[\"')\]]?(?:[.:,)\]] ?| ?[(–—-] ?))\n{0,2}"
+    r"(?:because|since|as the|as it|given|due to|it\b|this\b|both|no |not |wrong|matches|different|same|exact|"
     r"contradict\w*|missing|incorrect|correct|does|gives|names|states|says|explanation|reason\w*|"
     r"the (?:predicted|prediction|response|reply|candidate|gold|model|reference|target|student|submitted|submission|"
     r"year|date|name)|"
@@ -44,6 +45,7 @@ _PLAIN_REASON = re.compile(
     r":? ?(?:the (?:predicted|response|candidate|answer|model|gold|student|submission)|it\b|this\b|because|both)",
     re.IGNORECASE,
 )
+_BRACKETED = re.compile(r"[A-Za-z][)\]](?=[^\S\n])")  # "B) The year is wrong"
 _FILLS_LINE = re.compile(r"[\"')\]}.!:]{0,4}(?:$|\n)")
 _NUMBERED = re.compile(r"\. ?\d")
 _ATTRIBUTE = re.compile(
@@ -68,6 +70,10 @@ def find_opening(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
         yield _several(vocabulary, reading)
     elif reading.status == "label" and _opens(vocabulary, text, reading):
         yield Mention("opening", reading.label, None, reading.begin, reading.end)
+    elif bracket := _BRACKETED.match(text, position):
+        inner = read_label(vocabulary, bracket.group(), 0)
+        if inner.status == "label" and _opens(vocabulary, text, replace(inner, end=bracket.end() - 1)):
+            yield Mention("opening", inner.label, None, position, bracket.end())
 
 
 def find_lines(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:

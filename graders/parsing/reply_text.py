@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -34,11 +35,18 @@ _FORMATTING_TAG = re.compile(
     r"</?(?:b|strong|i|em|u|p|br|div|span|code|pre|center|mark|h[1-6]|li|ul|ol|body|html|response)\s*/?>"
 )  # in small letters only: <B> is a verdict in brackets
 _CUE_TAG = re.compile(
-    r"<(?P<close>/)?(?P<name>(?:final_?)?(?:grade|verdict|label|judge?ment|rating|score|result|answer|decision|output))\s*>",
+    r"<(?P<close>/)?(?P<name>(?:final_?)?(?:grade|verdict|label|judge?ment|rating|score|result|answer|decision|output"
+    r"|classification|evaluation|assessment|conclusion)|final)\s*>",
+    re.IGNORECASE,
+)
+_BRACKETED_CUE = re.compile(
+    r"(?<![\w)\]])\[(?P<name>(?:final )?(?:grade|verdict|label|judge?ment|rating|score|result|decision))\][^\S\n]?:?",
     re.IGNORECASE,
 )
 _SPECIAL_TOKEN = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]|<(?:eos|bos|end_of_turn)>", re.IGNORECASE)
 _TEX_STYLE = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf|texttt|emph)\s{0,4}\{([^{}\n]{0,200})\}")
+_ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#39|#34|#x27);")
+_TEX_LETTER = re.compile(r"(?<![\w$])\$([A-Za-z])\$(?![\w$])")
 _TEX_BOX = re.compile(r"\\(?:boxed|fbox)\s{0,4}\{([^{}\n]{0,200})\}")
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)[\w+-]*[^\S\n]*$", re.MULTILINE)
 _LINE_LEAD = re.compile(r"^(?:[^\S\n]*(?:#{1,6}(?=[\s\w])|>+|[-+•‣▪·*](?=[^\S\n])|\|))+", re.MULTILINE)
@@ -105,10 +113,11 @@ def _take_final_channel(text: str) -> PlainReply:
 def remove_markup(text: str) -> str:
     """Text without Markdown, TeX and HTML decoration; code marks become quotation marks.
 
-    A box, or a tag named like a verdict, becomes a line that begins with the cue it stands for.
+    A box, a tag or a bracket named like a verdict becomes a line that begins with the cue it stands for.
     """
-    text = _TEX_BOX.sub(r"\nfinal answer: \1\n", _TEX_STYLE.sub(r"\1", text))
-    text = _CUE_TAG.sub(_as_cue, _FORMATTING_TAG.sub("", text))
+    text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
+    text = _TEX_BOX.sub(r"\nfinal answer: \1\n", _TEX_LETTER.sub(r"\1", _TEX_STYLE.sub(r"\1", text)))
+    text = _CUE_TAG.sub(_as_cue, _BRACKETED_CUE.sub(r"\n\g<name>: ", _FORMATTING_TAG.sub("", text)))
     text = _SPECIAL_TOKEN.sub("\n", text)
     text = _FENCE.sub("", text).replace("\\_", "_").replace("\\*", "").replace("*", "").replace("`", '"')
     text = _OUTER_UNDERSCORE.sub("", text)

@@ -24,7 +24,7 @@ from graders.verdict import ParsedVerdict
 
 __all__ = ["read_reply"]
 
-_REFUSED = frozenset({"refusal", "content_filter"})
+_REFUSED = frozenset({"refusal", "content_filter", "safety", "prohibited_content", "blocklist"})
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _HEAD, _TAIL = 20_000, 60_000  # characters looked at of a longer reply
 _MOST_MENTIONS = 400  # a reply with more is a loop, not a verdict
@@ -38,9 +38,10 @@ def read_reply(
     text: str | None, vocabulary: Vocabulary, *, positive: str | None, stop_reason: str | None
 ) -> ParsedVerdict:
     """Read one reply; see `graders.parsing.parse_verdict`."""
-    if stop_reason in _REFUSED:
+    ended = (stop_reason or "").casefold()
+    if ended in _REFUSED:
         return ParsedVerdict(None, "refused", "robust", f"stop reason {stop_reason}")
-    cut_off = stop_reason in _CUT_OFF
+    cut_off = ended in _CUT_OFF
     raw = text or ""
     outcome = _exact(raw, vocabulary) or _read_text(raw, vocabulary, positive)
     if cut_off and not (outcome.label and outcome.is_complete):

@@ -47,6 +47,7 @@ _OBJECT = (
     r"candidate|candidate's|model|model's|student|student's|submission|submitted|given|assistant's|example|case|above)"
 )
 _ARTICLE = r"(?:(?-i:an?) )?"  # in small letters only: "a" is an article, "A" may be the verdict
+_CHOICES = r"(?: ?[(\[](?:[\w-]{1,15}(?: ?[/,|] ?(?:or )?| or )){1,5}[\w-]{1,15}[)\]])?"  # "(A, B or C)", as in a form
 _WORD_START = r"(?<![\w'-])"
 _WORD_END = r"(?![\w'-])"
 _CLAUSE_START = r"(?:(?<=^)|(?<=[.;:,!\n][ \n])|(?<=\n))"
@@ -57,6 +58,7 @@ _NOUN_CUE = re.compile(
     rf"(?:(?P<noun>{_NOUN})|(?P<loose>{_LOOSE_NOUN})"
     rf"|(?P<own>(?:(?<=final )|(?<=my )|(?<=my final ))(?:answer|choice))){_WORD_END}"
     rf"(?: (?:letter|label|grade|category))?(?: (?:for|on|to)(?: {_OBJECT}){{1,4}})?"
+    rf"{_CHOICES}"
     r"(?:(?P<mark> ?\"? ?(?:: ?[=-]?|=+>?|-+>?|[→–—|]) ?(?:\n{1,8})?)|(?P<break> ?\n{1,8})"
     r"|(?P<verb> (?:is|was|of|as|would be|should be|must be|will be|equals|remains|becomes|has to be)\b"
     rf"(?: (?:therefore|thus|hence|clearly|simply|then|definitely))? ?[:,-]?[ \n]{{1,8}}{_ARTICLE}))",
@@ -93,6 +95,10 @@ _RETRACTION = re.compile(
     r"upon review)[,:–—]? ?(?:(?:it|this)(?: is|'s) )?",
     re.IGNORECASE,
 )
+_OPINION = re.compile(
+    rf"{_WORD_START}(?:i|we)(?:'d|'ll| would| will)? (?:say|go with|going with|opt for|settle on|vote(?: for)?) {_ARTICLE}",
+    re.IGNORECASE,
+)
 _FINAL_MARK = re.compile(rf"{_WORD_START}final(?:ly)? ?[:–—-] ?", re.IGNORECASE)
 _ANSWER_LINE = re.compile(r"^(?:the )?(?:final )?answer ?[:=] ?(?=[^\n]*\Z)", re.IGNORECASE | re.MULTILINE)
 _ECHOED_QUESTION = re.compile(r"^(?:question|q) ?[:=]", re.IGNORECASE | re.MULTILINE)
@@ -102,7 +108,8 @@ _STATEMENT = re.compile(
     rf"{_WORD_START}(?<!gold )(?<!reference )(?<!expected )(?<!target )(?<!truth )(?<!correct )"
     r"(?:candidate(?:'s)?|answer|response|prediction|submission|reply|it|this|student(?:'s)?)"
     r"(?: (?:answer|response|above|given))?(?: (?:is|was)|'s)"
-    r"(?: (?:therefore|thus|hence|clearly|indeed|definitely|simply|fully|entirely|completely|factually|also|still))? ",
+    r"(?: (?:therefore|thus|hence|clearly|indeed|definitely|simply|fully|entirely|completely|factually|also|still))? "
+    rf"{_ARTICLE}",
     re.IGNORECASE,
 )
 _JOINT = re.compile(r"[\"')\]]? ?[:=.(\[–—→-]")
@@ -137,6 +144,8 @@ def find_cued(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
     for cue in _RETRACTION.finditer(text):
         reading = read_label(vocabulary, text, cue.end())
         yield from _as_mention(vocabulary, "cue" if reading.is_emphatic else "statement", reading, text, cue)
+    for cue in _OPINION.finditer(text):
+        yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
     for cue in _FINAL_MARK.finditer(text):
         yield from _as_mention(vocabulary, "final", read_label(vocabulary, text, cue.end()), text, cue)
     for cue in _ANSWER_LINE.finditer(text):
@@ -179,11 +188,14 @@ def _after_noun(vocabulary: Vocabulary, text: str, cue: re.Match[str]) -> Iterat
     if cue["loose"] and not cue["final"] and not (cue["mark"] or cue["break"]):
         return
     reading = read_label(vocabulary, text, cue.end(), any_case=bool(cue["mark"]))
+    is_key = '"' in (cue["mark"] or "")  # the mark closes the quotes around a key
+    if is_key and text[reading.begin - 1 : reading.begin] == '"' != text[reading.end : reading.end + 1]:
+        return
     kind: Kind = "final" if cue["final"] or cue["own"] else "cue"
     if cue["verb"] and not reading.is_emphatic:
         kind = "statement"
     if reading.status != "none":
-        yield from _as_mention(vocabulary, kind, reading, text, cue)
+        yield from _as_mention(vocabulary, kind, reading, text, cue, is_key=is_key)
     elif (cue["noun"] or cue["final"]) and (stranger := read_off_scale(text, cue.end())):
         if is_negated(text, cue.start()) or is_quoted(text, cue.start()):
             return
@@ -192,11 +204,11 @@ def _after_noun(vocabulary: Vocabulary, text: str, cue: re.Match[str]) -> Iterat
 
 
 def _as_mention(
-    vocabulary: Vocabulary, kind: Kind, reading: Reading, text: str, cue: re.Match[str]
+    vocabulary: Vocabulary, kind: Kind, reading: Reading, text: str, cue: re.Match[str], *, is_key: bool = False
 ) -> Iterator[Mention]:
     if reading.status == "none" or is_negated(text, cue.start()) or _NEGATIVE.search(cue.group()):
         return
-    if is_quoted(text, cue.start()):
+    if not is_key and is_quoted(text, cue.start()):
         return
     failure: Failure | None = "ambiguous" if reading.status == "several" else None
     if reading.n_labels == len(vocabulary.labels) > 2:

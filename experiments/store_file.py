@@ -1,0 +1,69 @@
+"""The file of a store: where it may lie, how it is opened, and what SQLite's complaints ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+
+from experiments.errors import StoreError
+
+__all__ = ["BUSY_SECONDS", "check_place", "connect", "expected_state", "is_frozen"]
+
+BUSY_SECONDS = 60
+"""So long another process may hold the store before this one gives up."""
+
+
+def check_place(path: Path, *, must_exist: bool) -> None:
+    """Raise ``StoreError`` where no store can be, or, with ``must_exist``, none is."""
+    try:
+        is_file, is_other, has_folder = path.is_file(), path.exists(), path.parent.is_dir()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}; expected the path of a store") from error
+    if is_other and not is_file:
+        raise StoreError(f"{path}: {'a folder' if path.is_dir() else 'not a plain file'}; expected the path of a store")
+    if must_exist and not is_file:
+        raise StoreError(f"{path}: no such store; expected the file of an earlier run (or --store PATH)")
+    if not has_folder:
+        raise StoreError(f"{path}: its folder does not exist; expected an existing folder")
+
+
+def is_frozen(path: Path) -> bool:
+    """Whether the store lies where not even the index of its log could be kept, and has no log to read."""
+    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+
+
+def expected_state(cause: str) -> str:
+    """What would have to be otherwise for SQLite not to complain so."""
+    if "locked" in cause:
+        return f"no other program to hold it for {BUSY_SECONDS} seconds"
+    if "full" in cause or "disk I/O" in cause:
+        return "room on its disk; what is stored stays, and the same command continues"
+    return "a writable autorater store"
+
+
+def connect(path: Path, *, frozen: bool) -> Engine:
+    """An engine whose transactions begin where it is told; ``frozen`` reads a file that nobody can write."""
+    # An absolute path, so that no name, such as ':memory:', means anything else than a file.
+    absolute = str(path.absolute())
+    url = URL.create("sqlite+pysqlite", database=absolute)
+    if frozen:
+        url = URL.create("sqlite+pysqlite", database=f"file:{quote(absolute)}", query={"immutable": "1", "uri": "true"})
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say so, not where the driver guesses
+        connection.execute("PRAGMA synchronous=FULL")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # A write transaction takes its lock at once: upgrading a read lock later cannot wait its turn.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
