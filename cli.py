@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -20,6 +21,11 @@ __all__ = ["app", "main"]
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 """What the command-line library makes of Ctrl-C, as shells do."""
+
+# The base of what the command-line library raises, whichever copy of click typer brings.
+_COMMAND_LINE_ERROR = next(
+    kind for kind in typer.BadParameter.__mro__ if issubclass(kind, Exception) and kind.__name__ == "ClickException"
+)
 
 app = typer.Typer(
     name="autorater",
@@ -59,15 +65,43 @@ def _autorater(
 
 def main() -> None:
     """Run the command line: exit code 2 and one line for what a person must mend, 130 for Ctrl-C."""
+    _escape_what_cannot_be_written()
     try:
-        app()
+        code = app(standalone_mode=False)
     except (CalibrationSetError, GraderError, ExperimentError) as error:
-        typer.echo(f"error: {_one_line(str(error).partition(chr(10))[0])}", err=True)
+        _fail(str(error).partition("\n")[0])
+    except _COMMAND_LINE_ERROR as error:
+        _fail_usage(error)
+    except OSError as error:
+        _fail(f"{error.filename or 'output'}: {error.strerror}; expected a file or disk that can be used")
+    except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
+    if code == EXIT_INTERRUPTED:
+        typer.echo("stopped; what a run had answered is stored, the same command continues", err=True)
+    sys.exit(code)
+
+
+def _escape_what_cannot_be_written() -> None:
+    """A terminal that lacks a character shows its escape instead of stopping the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"error: {_one_line(message)}", err=True)
+    sys.exit(EXIT_BAD_INPUT)
+
+
+def _fail_usage(error: Exception) -> NoReturn:
+    """What the parser of the command line says, in our form; a command group without a command shows its help."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "autorater"
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
+        typer.echo(context.get_help(), err=True)
         sys.exit(EXIT_BAD_INPUT)
-    except SystemExit as stop:
-        if stop.code == EXIT_INTERRUPTED:
-            typer.echo("stopped; what was answered is stored, and the same command continues", err=True)
-        raise
+    message = getattr(error, "format_message", error.__str__)().strip().rstrip(".").replace("Value error, ", "")
+    _fail(f"{command}: {message}; expected what '{command} --help' shows")
 
 
 def _one_line(message: str) -> str:

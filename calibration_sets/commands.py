@@ -33,8 +33,25 @@ from calibration_sets.writer import stamp_labels, write_set
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Calibration sets: list, show, check, fetch, import.")
-import_app = typer.Typer(no_args_is_help=True, help="Make a set out of other people's files.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Calibration sets: list, show, check, fetch, import.
+
+\b
+Examples:
+  autorater sets show probes
+  autorater sets validate ./my_set
+""",
+)
+import_app = typer.Typer(
+    no_args_is_help=True,
+    help="""Make a set out of other people's files.
+
+\b
+Example:
+  autorater sets import evouna TQ.json --to evouna_tq
+""",
+)
 app.add_typer(import_app, name="import")
 
 
@@ -133,16 +150,22 @@ def fetch(
       autorater sets fetch nq301
       autorater sets fetch simpleqa_verified --from-file simpleqa_verified.csv
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        bars: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    progress = Progress(*columns, console=Console(stderr=True))
+    bars: dict[str, TaskID] = {}
 
-        def tell(file: str, done: int, total: int | None) -> None:
-            if file not in bars:
-                bars[file] = progress.add_task(file, total=total)
-            progress.update(bars[file], completed=done, total=total)
+    def tell(file: str, done: int, total: int | None) -> None:
+        if not bars:
+            progress.start()
+        if file not in bars:
+            bars[file] = progress.add_task(file, total=total)
+        progress.update(bars[file], completed=done, total=total)
 
+    try:
         path = fetch_source(name, from_file=from_file, progress=tell)
+    finally:
+        if bars:
+            progress.stop()
     typer.echo(str(path))
 
 

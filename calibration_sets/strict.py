@@ -164,6 +164,8 @@ def parse_json(text: str) -> Any:
 
 
 def _not_json(text: str, error: json.JSONDecodeError) -> str:
+    if error.msg == "Extra data" and text[error.pos :].strip() == ",":
+        return f"not JSON, a comma at column {error.colno} behind the value; expected one JSON value"
     if _is_python_literal(text):
         return "a Python literal, not JSON; expected double quotes and true, false, null (json.dumps writes them)"
     return f"not JSON, {error.msg} at column {error.colno}; expected one JSON value"

@@ -92,6 +92,10 @@ def read_csv(path: Path, *, delimiter: str = ",", strict: bool = True, columns: 
     for line, record in records[1:]:
         if len(record) != len(header):
             problems.append(f"{path.name}:{line}: {len(record)} fields; expected {len(header)} ({', '.join(header)})")
+        elif record == records[0][1]:
+            problems.append(
+                f"{path.name}:{line}: the column names once more, are these several files? expected a record"
+            )
         else:
             rows.append(Row(f"{path.name}:{line}", dict(zip(header, record, strict=True))))
     raise_problems(problems, SetFileError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,16 @@ __all__ = ["Finding", "compare_sets", "validate_set"]
 
 RARE_SHARE = 0.1
 """A label with a smaller share of the consensus than this is called rare."""
+
+# What services send in place of an answer, at the beginning of a text.
+_SERVICE = re.compile(
+    r"\A\W*(?:you(?:'ve| have) (?:reached|hit|exceeded) (?:your|the) (?:[\w-]+ ){0,3}(?:limit|quota)\b"
+    r"|(?:rate|usage|session|quota|token) limit (?:reached|exceeded)|error:? (?:code:? )?[45]\d\d\b"
+    r"|(?:http(?:/[\d.]+)? )?[45]\d\d (?:too many requests|internal server error|bad gateway|service unavailable"
+    r"|gateway time-?out|unauthorized|forbidden|not found|bad request)\W*\Z|too many requests\b|internal server error\b|service unavailable\b"
+    r"|insufficient_quota|(?:invalid|incorrect) api key|error: |\[object object\]\W*\Z|undefined\W*\Z)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +41,15 @@ def validate_set(calibration_set: CalibrationSet) -> list[Finding]:
 
     Codes: ``reference`` (what the reference's own checks say, such as an asymmetric range or a
     target outside its range), ``duplicate-content``, ``contradicting-duplicates``,
-    ``several-references``, ``split-question``, ``no-labels``, ``unlabelled``, ``tie``,
+    ``several-references``, ``split-question``, ``provider-message`` (a service's
+    error in place of a response), ``no-labels``, ``unlabelled``, ``tie``,
     ``single-rater``, ``absent-label``, ``rare-label``, ``no-positive-label``, ``other-rubric``.
     """
     checks: Sequence[Callable[[CalibrationSet], Iterable[Finding]]] = (
         _check_references,
         _check_duplicates,
         _check_questions,
+        _check_responses,
         _check_scale,
         _check_rubrics,
         _check_labels,
@@ -77,6 +90,13 @@ def _check_questions(calibration_set: CalibrationSet) -> Iterator[Finding]:
             yield Finding(
                 "split-question", f"one question in clusters {named}; intervals will be too narrow", _ids(same)
             )
+
+
+def _check_responses(calibration_set: CalibrationSet) -> Iterator[Finding]:
+    said = [item for item in calibration_set.items if len(item.response) <= 300 and _SERVICE.search(item.response)]
+    if said:
+        message = f"{len(said)} responses are the message of a service, not an answer, as {said[0].response[:60]!r}"
+        yield Finding("provider-message", message, _ids(said))
 
 
 def _check_scale(calibration_set: CalibrationSet) -> Iterator[Finding]:

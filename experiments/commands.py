@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
-from experiments.errors import ExperimentError
 from experiments.plan import Plan, build_plan
 from experiments.reports import build_report, render_json, render_markdown, render_text
+from experiments.reports.escaping import visible
+from experiments.reports.report_file import check_report_file, write_report_file
+from experiments.run_progress import open_progress
 from experiments.run_records import load_run_data
 from experiments.runner import RunSummary, run_experiment
 from experiments.spec import Experiment, load_experiment
@@ -36,7 +25,15 @@ from graders.verdict import ParserRule
 __all__ = ["app"]
 
 app = typer.Typer()
-import_app = typer.Typer(no_args_is_help=True, help="Bring in what graders have already said.")
+import_app = typer.Typer(
+    no_args_is_help=True,
+    help="""Bring in what graders have already said.
+
+\b
+Example:
+  autorater import verdicts mine.csv --set probes --grader my-grader
+""",
+)
 app.add_typer(import_app, name="import")
 
 
@@ -96,6 +93,8 @@ def run(
       model = "baseline/lexical"
       sampling = { repeats = 1 }
     """
+    if out is not None:
+        check_report_file(out)
     asked = load_experiment(experiment, limit=limit)
     if dry_run:
         typer.echo(_describe(asked, _plan_without_store(asked, store)))
@@ -106,7 +105,7 @@ def run(
         for share in plan.graders:
             if share.n_pending:
                 check_model(share.grader.address or share.grader.model)
-        with _progress_bar() as progress:
+        with open_progress(Console(stderr=True)) as progress:
             summary = run_experiment(asked, opened, open_client, progress)
         _tell_failures(summary)
         _write_report(opened, asked.run_id, None, output_format, out)
@@ -174,6 +173,8 @@ def import_verdicts_command(
       autorater import verdicts nq301/verdicts.jsonl --set ./nq301
       autorater import verdicts mine.csv --set probes --grader my-grader --column item=question_id
     """
+    if out is not None:
+        check_report_file(out)
     with RunStore(store) as opened:
         run_id = import_verdicts(file, set_name, opened, columns=columns or [], grader=grader, name=name)
         typer.echo(f"run {run_id}", err=True)
@@ -182,9 +183,9 @@ def import_verdicts_command(
 
 def _plan_without_store(asked: Experiment, store: Path) -> Plan:
     """A dry run leaves no file behind."""
-    if not store.exists():
+    if not store.exists() or (store.is_file() and store.stat().st_size == 0):
         return build_plan(asked, None)
-    with RunStore(store) as opened:
+    with RunStore(store, must_exist=True) as opened:
         return build_plan(asked, opened)
 
 
@@ -201,7 +202,7 @@ def _describe(asked: Experiment, plan: Plan) -> str:
         f"{share.n_pending:>7}  {share.grader.title}"
         for share in plan.graders
     ]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _tell_failures(summary: RunSummary) -> None:
@@ -218,45 +219,7 @@ def _write_report(store: RunStore, name: str, parser: Parser | None, output_form
     renderers = {Format.text: render_text, Format.md: render_markdown, Format.json: render_json}
     text = renderers[output_format](built)
     if out is None:
-        sys.stdout.write(text)
+        typer.echo(text, nl=False)
         return
-    _write_whole(out, text)
+    write_report_file(out, text)
     typer.echo(f"wrote {out}", err=True)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Replace the file at once, so that an interruption never leaves half a report."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise ExperimentError(f"--out {path}: {error.strerror}; expected a file that can be written") from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-class _Bar:
-    """Progress of a run on the terminal, one bar a grader."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task: TaskID | None = None
-
-    def start(self, title: str, n_pending: int) -> None:
-        self._task = self._progress.add_task(title, total=n_pending)
-
-    def advance(self) -> None:
-        if self._task is not None:
-            self._progress.advance(self._task)
-
-    def wait(self, title: str) -> None:
-        self._progress.console.print(f"another process is grading with {title} in this store; waiting for it")
-
-
-@contextmanager
-def _progress_bar() -> Iterator[_Bar]:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
-        yield _Bar(progress)

@@ -16,7 +16,7 @@ from experiments.store import CompletionKey, RunRecord, RunStore
 from graders.grader import Grader
 from graders.parsing import parse_completion, parse_verdict
 from graders.sampling import Channel
-from graders.verdict import CallFailure, Completion, ParserRule, Usage, Verdict
+from graders.verdict import CallFailure, Completion, ParsedVerdict, ParserRule, Usage, Verdict
 
 __all__ = ["GraderRecord", "load_run_data", "record_run", "write_run"]
 
@@ -196,7 +196,9 @@ def _judge(
     if completion is None:
         detail = failure.reason if failure else "not_asked"
         return Verdict(key.item_digest, grader.grader_id, key.repeat, None, "not_answered", rule, detail)
-    if completion.stated_label is not None:
+    if completion.stated_failure is not None:
+        parsed = ParsedVerdict(None, completion.stated_failure, "label", "stated with the reply")
+    elif completion.stated_label is not None:
         parsed = parse_verdict(completion.stated_label, grader.scale, rule="label")
     else:
         parsed = parse_completion(completion, grader.scale, grader.channel, rule=rule)

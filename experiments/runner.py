@@ -10,6 +10,7 @@ from typing import Protocol
 
 from filelock import FileLock, Timeout
 
+from experiments.errors import StoreError
 from experiments.plan import pending_requests
 from experiments.run_records import record_run
 from experiments.spec import Experiment
@@ -116,7 +117,10 @@ class _only_one:  # noqa: N801 - reads as a statement
 
     def __init__(self, store: Path, grader: Grader, progress: Progress) -> None:
         folder = store.with_name(store.name + ".locks")
-        folder.mkdir(exist_ok=True)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder}: {error.strerror}; expected a folder for the locks of {store.name}") from error
         self._lock = FileLock(folder / grader.grader_id)
         self._title = grader.title
         self._progress = progress

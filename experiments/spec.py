@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from calibration_sets.calibration_set import CalibrationSet
+from calibration_sets.errors import SetNotFoundError
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
-from calibration_sets.strict import parse_model, read_toml
+from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
 from experiments.selection import Selection, select_items
+from graders.errors import PromptError, RecordingError, UnknownModelError
 from graders.grader import Grader
 from graders.prompt import GraderPrompt
 from graders.prompt_library import load_prompt
@@ -23,7 +26,7 @@ from graders.providers import model_digest
 from graders.sampling import Channel, Sampling
 from graders.verdict import ParserRule
 
-__all__ = ["Analyses", "Experiment", "list_experiments", "load_experiment"]
+__all__ = ["Analyses", "Experiment", "check_run_name", "list_experiments", "load_experiment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,15 @@ class _AnalysesSpec(_Forbidding):
     compare_parsers: bool = False
 
 
+def check_run_name(name: str) -> str:
+    """The name, fit to begin a run's id; ``ValueError`` if it is not."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", name):
+        raise ValueError("expected up to 100 letters, digits, '_', '.' or '-', the first a letter or digit")
+    return name
+
+
 class _ExperimentSpec(_Forbidding):
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    name: Annotated[str, AfterValidator(check_run_name)]
     set: str = Field(min_length=1)
     graders: list[_GraderSpec] = Field(min_length=1)
     description: str = ""
@@ -130,10 +140,10 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         If its set, a prompt or a model is unknown or broken.
     """
     path = _find(name_or_path)
-    spec = parse_model(_ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
     if limit is not None and limit < 1:
         raise SpecError(f"--limit: {limit}; expected 1 or more")
-    whole = _load_set(spec.set, path.parent)
+    spec = parse_model(_ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
+    whole = _load_set(spec.set, path)
     graders = tuple(
         _build_grader(entry, spec.sampling, path, f"{path.name}: graders[{position}]")
         for position, entry in enumerate(spec.graders)
@@ -163,30 +173,49 @@ def _find(name_or_path: str) -> Path:
         with resources.as_file(shipped) as path:
             return path
     path = Path(name_or_path)
-    if path.is_file():
+    if _is_file(path):
         return path
     raise SpecError(
-        f"{name_or_path}: no such experiment; expected a TOML file or one of {list(list_experiments())} "
-        "(autorater run --help shows an example)"
+        f"experiment {shorten(name_or_path)}: no such file; expected a TOML file or one of "
+        f"{list(list_experiments())} (autorater run --help shows an example)"
     )
 
 
-def _load_set(name: str, folder: Path) -> CalibrationSet:
-    beside = folder / name
-    return load_set(beside) if (beside / "set.toml").is_file() else load_set(name)
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; a name that can be no path is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _load_set(name: str, path: Path) -> CalibrationSet:
+    beside = path.parent / name
+    try:
+        return load_set(beside) if _is_file(beside / "set.toml") else load_set(name)
+    except SetNotFoundError as error:
+        raise SpecError(f"{path.name}: set: {error}") from error
 
 
 def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: str) -> Grader:
+    try:
+        return _build_named_grader(entry, shared, path, where)
+    except (PromptError, RecordingError, UnknownModelError) as error:
+        raise SpecError(f"{where}: {error}") from error
+
+
+def _build_named_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: str) -> Grader:
+    model, address = _resolve(entry.model, path.parent)
+    digest = model_digest(address)
     prompt = _load_prompt(entry.prompt, path.parent) if entry.prompt is not None else None
     if prompt is None and not entry.model.startswith(("baseline/", "replay/")):
         raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
-    model, address = _resolve(entry.model, path.parent)
     settings = {**shared.model_dump(exclude_none=True), **entry.sampling.model_dump(exclude_none=True)}
     return Grader(
         model=model,
         sampling=_build_sampling(settings, prompt.channel if prompt else "word"),
         prompt=prompt,
-        model_digest=model_digest(address),
+        model_digest=digest,
         address=address,
     )
 
@@ -197,7 +226,7 @@ def _build_sampling(settings: Mapping[str, Any], channel: Channel) -> Sampling:
 
 def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
     beside = folder / reference
-    return load_prompt(str(beside)) if beside.suffix == ".md" and beside.is_file() else load_prompt(reference)
+    return load_prompt(str(beside)) if beside.suffix == ".md" and _is_file(beside) else load_prompt(reference)
 
 
 def _resolve(model: str, folder: Path) -> tuple[str, str]:
@@ -206,7 +235,7 @@ def _resolve(model: str, folder: Path) -> tuple[str, str]:
         return model, model
     file = Path(model.removeprefix("replay/"))
     beside = folder / file
-    return f"replay/{file.name}", f"replay/{beside if beside.is_file() else file}"
+    return f"replay/{file.name}", f"replay/{beside if _is_file(beside) else file}"
 
 
 def _check_graders(graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str) -> None:

@@ -52,7 +52,8 @@ def connect(path: Path, *, frozen: bool) -> Engine:
     absolute = str(path.absolute())
     url = URL.create("sqlite+pysqlite", database=absolute)
     if frozen:
-        url = URL.create("sqlite+pysqlite", database=f"file:{quote(absolute)}", query={"immutable": "1", "uri": "true"})
+        address = f"file:{quote(os.fsencode(absolute))}"
+        url = URL.create("sqlite+pysqlite", database=address, query={"immutable": "1", "uri": "true"})
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")

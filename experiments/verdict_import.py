@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item, content_digest
 from calibration_sets.loader import load_set
-from calibration_sets.strict import raise_problems
+from calibration_sets.strict import raise_problems, shorten
 from calibration_sets.tables import Row, Table, cell_text, read_table
 from experiments.errors import ImportFileError
 from experiments.run_records import GraderRecord, write_run
-from experiments.spec import Analyses
+from experiments.spec import Analyses, check_run_name
 from experiments.store import CompletionKey, RunStore
-from graders.verdict import FAILURES, CallFailure, Completion
+from graders.verdict import FAILURES, CallFailure, Completion, Failure
 
 __all__ = ["FIELDS", "import_verdicts"]
 
@@ -62,6 +63,8 @@ def import_verdicts(
     calibration_sets.errors.CalibrationSetError
         If the set or the table cannot be read.
     """
+    if name is not None:
+        _check_name(name)
     calibration_set = load_set(set_name)
     table = read_table(file)
     sources = _find_columns(table, columns, grader)
@@ -69,6 +72,7 @@ def import_verdicts(
     by_grader: dict[str, list[_Row]] = defaultdict(list)
     for row in rows:
         by_grader[row.grader].append(row)
+    raise_problems([f"{table.file}: {gap}" for gap in _find_gaps(by_grader)], ImportFileError)
     records = {title: _describe(title, own, calibration_set) for title, own in sorted(by_grader.items())}
     for title, record in records.items():
         store.append_many(record.grader_id, [(row.key, row.answer) for row in by_grader[title]])
@@ -86,6 +90,22 @@ def import_verdicts(
         analyses=Analyses(),
     )
     return run_id
+
+
+def _check_name(name: str) -> None:
+    try:
+        check_run_name(name)
+    except ValueError as error:
+        raise ImportFileError(f"--name: {shorten(name)}; {error}") from error
+
+
+def _find_gaps(by_grader: Mapping[str, Sequence[_Row]]) -> Iterator[str]:
+    """Graders with a repeat that none of their rows is of: it would count as asked for and not answered."""
+    for title, rows in sorted(by_grader.items()):
+        numbers = sorted({row.key.repeat for row in rows})
+        absent = next(place for place, number in enumerate([*numbers, -1]) if place != number)
+        if absent < len(numbers):
+            yield f"grader {title!r}: no row of repeat {absent}, but of {numbers[absent]}; expected 0, 1, 2 and so on"
 
 
 def _find_columns(table: Table, columns: Sequence[str], grader: str | None) -> Mapping[str, str]:
@@ -142,7 +162,7 @@ class _Index:
             self._by_digest.setdefault(item.digest, item)
 
     def find(self, cells: Mapping[str, str | None]) -> Item:
-        item_id, digest = cells.get("item"), cells.get("digest")
+        item_id, digest = cells.get("item") or None, cells.get("digest") or None
         if item_id is None and digest is None:
             raise ImportFileError("item: missing; expected the id of an item")
         item = self._by_id.get(item_id) if item_id is not None else self._by_digest.get(digest or "")
@@ -160,7 +180,7 @@ def _read_row(
     row: Row, cells: Mapping[str, str | None], item: Item, calibration_set: CalibrationSet, grader: str | None
 ) -> _Row:
     title = grader or cells.get("grader")
-    if not title:
+    if not title or title.isspace():
         raise ImportFileError("grader: missing; expected a name")
     key = CompletionKey(item.digest, _read_repeat(cells.get("repeat")))
     return _Row(row.where, title, key, _read_answer(title, cells, calibration_set.scale.labels))
@@ -187,11 +207,8 @@ def _read_answer(title: str, cells: Mapping[str, str | None], labels: Iterable[s
 
 def _read_failure(title: str, text: str | None, failure: str) -> Completion | CallFailure:
     """A failure that somebody else recorded: a reply that could not be used, or no reply at all."""
-    stops = {"truncated": "length", "refused": "refusal"}
-    if failure in stops:
-        return Completion(text=None, served_model=title, stop_reason=stops[failure])
     if failure in FAILURES and failure != "not_answered":
-        return Completion(text=text, served_model=title, stop_reason=None)
+        return Completion(text=text, served_model=title, stop_reason=None, stated_failure=cast(Failure, failure))
     return CallFailure(failure, text or "")
 
 

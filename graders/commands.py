@@ -20,8 +20,26 @@ from graders.providers.weights import ensure_weights
 
 __all__ = ["graders_app", "models_app"]
 
-graders_app = typer.Typer(no_args_is_help=True, help="Grader prompts: list, show, compare, check, add.")
-models_app = typer.Typer(no_args_is_help=True, help="Models that can grade with these prompts.")
+graders_app = typer.Typer(
+    no_args_is_help=True,
+    help="""Grader prompts: list, show, compare, check, add.
+
+\b
+Examples:
+  autorater graders list
+  autorater graders show simpleqa_verified
+""",
+)
+models_app = typer.Typer(
+    no_args_is_help=True,
+    help="""Models that can grade with these prompts.
+
+\b
+Examples:
+  autorater models list
+  autorater models fetch smollm2
+""",
+)
 
 
 class Official(StrEnum):

@@ -55,6 +55,8 @@ class Completion:
         The sampling settings that were really in force, by name.
     stated_label
         The label that came with an imported reply; ``None`` for replies that are ours to read.
+    stated_failure
+        Why there is no label, where an imported reply came with that instead; its text is not read.
     """
 
     text: str | None
@@ -64,6 +66,7 @@ class Completion:
     usage: Usage = field(default_factory=Usage)
     effective_sampling: Mapping[str, Any] = field(default_factory=dict)
     stated_label: str | None = None
+    stated_failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)

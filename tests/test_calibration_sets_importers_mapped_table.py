@@ -171,7 +171,7 @@ def test_two_labels_by_one_rater(tmp_path: Path) -> None:
 
 def test_duplicate_ids_without_raters(tmp_path: Path) -> None:
     mapping = {key: value for key, value in MAPPING.items() if key != "rater"}
-    assert "second label of item '0012'" in message(csv_file(tmp_path, [ROW, ROW]), mapping)
+    assert "duplicate id '0012', first at t.csv:2" in message(csv_file(tmp_path, [ROW, ROW]), mapping)
 
 
 def test_a_column_for_each_rater(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,14 +24,15 @@ def completion(text: str | None = "CORRECT") -> Completion:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore(tmp_path / "s.sqlite")
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore(tmp_path / "s.sqlite") as opened:
+        yield opened
 
 
 def test_a_completion_is_there_for_another_process_as_soon_as_append_returns(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "s.sqlite")
     store.append("g", KEY, completion())
-    with sqlite3.connect(tmp_path / "s.sqlite") as other:
+    with closing(sqlite3.connect(tmp_path / "s.sqlite")) as other:
         assert other.execute("select count(*) from completions").fetchone() == (1,)
     store.close()
 

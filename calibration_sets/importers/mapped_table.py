@@ -88,7 +88,7 @@ def import_table(
     for number, row in enumerate(table.rows, start=1):
         try:
             item = reader.item(row, number)
-            _add_item(items, row, item)
+            _add_item(items, row, item, may_repeat="rater" in mapping)
             for rater, label in reader.labels_of(row, header):
                 _add_label(given, row, HumanLabel(item.item_id, item.digest, rater, label, header.rubric))
         except SetFileError as error:
@@ -112,8 +112,13 @@ def _check_fields(mapping: Mapping[str, str], path: Path, *, has_questions: bool
         raise SetFileError(f"{path.name}: rater is mapped without id and label; expected all three")
 
 
-def _add_item(items: dict[str, tuple[Row, Item]], row: Row, item: Item) -> None:
+def _add_item(items: dict[str, tuple[Row, Item]], row: Row, item: Item, *, may_repeat: bool) -> None:
     first, known = items.setdefault(item.item_id, (row, item))
+    if known == item and first is not row and not may_repeat:
+        raise SetFileError(
+            f"{row.where}: duplicate id {shorten(item.item_id)}, first at {first.where}; "
+            "expected one row an item (map rater where several people labelled)"
+        )
     if known != item:
         raise SetFileError(
             f"{row.where}: item {shorten(item.item_id)} differs from the one at {first.where}; expected the same"

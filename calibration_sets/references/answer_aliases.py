@@ -36,7 +36,7 @@ def derive_aliases(answer: str) -> tuple[str, ...]:
     """Return every string that is the answer, ``answer`` itself first, without doubles.
 
     Alternatives: ``barge (or lighter)``, ``A, F (or E), G`` (each put in its place), ``Blue / Teal``
-    (never inside dates, numbers, units or names), other names in brackets, and the answer without
+    (never inside dates, numbers, units or names), other names and initials in brackets, and the answer without
     an aside. A final full stop is dropped.
     """
     if len(answer) > _MAX_LENGTH or "://" in answer:
@@ -69,6 +69,17 @@ def _resolve_brackets(alias: str, match: re.Match[str]) -> Iterator[str]:
             yield _replace_last(before, part, after)
     elif name := _NAMED.match(inner):
         yield from _alternatives(inner[name.end() :])
+    elif _is_acronym(inner, before):
+        yield _join(inner, after)
+
+
+def _is_acronym(letters: str, name: str) -> bool:
+    """Whether capitals abbreviate the name before them: its initials in order, the last one included."""
+    initials = re.findall(r"\b[A-Z]", name)
+    if not re.fullmatch(r"[A-Z]{2,8}", letters) or initials[-1:] != [letters[-1]]:
+        return False
+    remaining = iter(initials)
+    return all(letter in remaining for letter in letters)
 
 
 def _alternatives(text: str) -> list[str]:

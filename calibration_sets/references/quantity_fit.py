@@ -106,7 +106,7 @@ def _same_sign_unit(quantity: Quantity, target: RangeTarget) -> str | None:
     """The quantity's unit; ``degrees`` and ``pounds`` take the meaning that the reference gives them."""
     if quantity.unit == "degree" and target.dimension == "temperature":
         return None
-    if quantity.unit == "pound" and target.dimension == "sterling":
+    if quantity.unit == "pound" and target.dimension == "sterling" and quantity.symbol.casefold().startswith("pound"):
         return "pound sterling"
     return quantity.unit
 
@@ -219,6 +219,8 @@ def _fit_converted(target: RangeTarget, quantity: Quantity, unit: str) -> Fit:
         return Fit("undecided", f"{unit} does not certainly convert to {expected}")
     if is_power_of_ten(UNITS[unit].factor / UNITS[expected or ""].factor):
         return _plain(target.holds(value))
+    if value in (target.range.low, target.range.high):
+        return Fit("in", "exactly a bound")
     if target.holds(value) != target.holds(low) or target.holds(value) != target.holds(high):
         return Fit("undecided", "at a bound, within the rounding of the converted value")
     return _plain(target.holds(value))
@@ -263,6 +265,8 @@ def _fit_temperature(target: RangeTarget, quantity: Quantity, unit: str) -> Fit:
 
 def _fit_other_dimension(target: RangeTarget, quantity: Quantity, unit: str, text: str) -> Fit:
     given, wanted = dimension_of(unit) or "", target.dimension or ""
+    if quantity.symbol.lower() == "mm" and wanted in CURRENCIES:
+        return Fit("undecided", "'mm' may be million")
     both_physical = given in _PHYSICAL and wanted in _PHYSICAL
     money_for_matter = (given in CURRENCIES and wanted in _PHYSICAL) or (given in _PHYSICAL and wanted in CURRENCIES)
     is_whole_answer = len(text.strip()) - (quantity.end - quantity.start) <= _SHORT

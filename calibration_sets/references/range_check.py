@@ -177,13 +177,15 @@ def _own_quantities(answer: str) -> list[Quantity]:
     return merge_compounds(answer, read_quantities(answer, "length")) if any(q.doubt for q in own) else own
 
 
+# Nouns that multiply: "2 dozen" is 24, which no number beside it says.
+_MULTIPLE = re.compile(r"(?:dozen|score|gross|pair|couple|fortnight|half|hundred|thousand)", re.IGNORECASE)
 _MEASURED = re.compile(r"\b(?:old|tall|long|high|wide|deep|in\s+total)\b", re.IGNORECASE)
 
 
 def _is_whole(answer: str, number: Quantity) -> bool:
     """Whether the reference is that number (with its unit or noun) and nothing else."""
     rest = answer[: number.start] + _MEASURED.sub("", answer[number.end :].replace(number.noun, "", 1))
-    return not re.search(r"\w", rest) and number.doubt is None
+    return not re.search(r"\w", rest) and number.doubt is None and not _MULTIPLE.fullmatch(canonical_noun(number.noun))
 
 
 def _check_number(answer: str, number: Quantity, response: str) -> RangeCheck:

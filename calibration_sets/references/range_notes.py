@@ -22,7 +22,7 @@ _STRONG = (
 _WEAK = (
     r"(?:(?:answer\s+)?(?:range|tolerance|margin)(?:\s*:|\s+(?=from|between|[-−±\d]))"
     r"|(?=[^()\[\]]{3,80}?\b(?:acceptable|accepted|allowed)\s*[)\]])"
-    r"|accept(?:able|ed|s)?\b\s*:?\s*(?=(?:answers?\s+|values?\s+)?(?:anything|anywhere|any|between|from|within|[-−±≥≤\d]))"
+    r"|accept(?:able|ed|s)?\b\s*:?\s*(?=(?:answers?:?\s+|values?:?\s+)?(?:anything|anywhere|any|between|from|within|[-−±≥≤\d]))"
     r"|(?=(?:anything|anywhere|any\s+(?:value|number|answer))\s+(?:between|from|within|in)\b)"
     r"|(?=between\s+\S+\s+and\s)|(?=[±≥≤]\s?[\d$€£₹])|(?=(?:plus\s+or\s+minus|\+/-)\s))"
 )

@@ -92,6 +92,7 @@ _CUE = re.compile(
 )
 _CUE_REACH = 60
 _OPERATOR = re.compile(r"\s*(?:[-–—x*+/:,;]|by|to|and|or|vs\.?|versus|times|plus|minus|)\s*", re.IGNORECASE)
+_MULTIPLIED = re.compile(r"\b(?:of|per|each|by)\s*$", re.IGNORECASE)  # "4 boxes of 4" says 16
 _RESTATEMENT = re.compile(
     r"\s*(?:[(\[,;/=]|,?\s?i\.e\.,?|,?\s?which\sis|,?\s?that\sis,?|,?\s?equivalent\sto)\s*(?:[~≈]|about\s|approx\.\s)?\s*"
 )
@@ -177,7 +178,7 @@ def _restate(text: str, quantities: list[Quantity]) -> bool:
     first = quantities[0]
     for left, right in pairwise(quantities):
         gap = text[left.end : right.start]
-        same = _is_same(first, right) and not _OPERATOR.fullmatch(gap)
+        same = _is_same(first, right) and not _OPERATOR.fullmatch(gap) and not _MULTIPLIED.search(gap)
         if not same and not (_RESTATEMENT.fullmatch(gap) and _is_rounding(first, right)):
             return False
     return True

@@ -15,7 +15,7 @@ __all__ = ["find_lines", "find_opening", "find_words"]
 _LONGEST_LINE = 120
 _LEAD = re.compile(
     r"(?:\d{1,2}[.)] |[-•] )?"
-    r"(?:(?:(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) )|(?:this|it)(?: is|'s) an? (?=[A-Z]\b))?",
+    r"(?:(?:(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) (?!\([^()\n]{1,60}\) ?[:=]))|(?:this|it)(?: is|'s) an? (?=[A-Z]\b))?",
     re.IGNORECASE,
 )
 _WRAPPED = 60  # characters; a line of prose this long without a full stop goes on in the next
@@ -30,7 +30,7 @@ _ABOUT_VERDICT = re.compile(
     r"conclusion|(?:final|my) answer)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!)\"] )|(?<=。)")
+_SENTENCE = re.compile(r"(?<=[.!)\"] )(?<!\b\w\) )|(?<=。)")  # not between a choice's letter and its word
 _SENTENCE_END = re.compile(r"[\"')\]]?(?:$|\n|[.!。](?:$|[\s\"'])(?! ?\d))")
 _REASON = re.compile(
     r"(?: (?=because\b|since\b|as (?:it|the)\b|due to\b)|[\"')\]]?(?:[.:,)\]] ?| ?[(–—-] ?))\n{0,2}"

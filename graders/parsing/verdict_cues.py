@@ -82,12 +82,19 @@ _VERB_CUE = re.compile(
     re.IGNORECASE,
 )
 
+# "the student chose A" tells of the response, not of the verdict
+_RESPONDENT_CHOSE = re.compile(
+    rf"(?:{_OBJECT} )+(?:choose|chose|select(?:ed)?|pick(?:ed)?|giv(?:e|ing)|call(?:ed)?|mark(?:ed)?|label(?:l?ed)?"
+    rf"|assign(?:ed)?|assess(?:ed)?|consider(?:ed)?){_WORD_END}",
+    re.IGNORECASE,
+)
+
 # "hence ", "so it is ", "overall: ", an arrow
 _CONCLUSION = re.compile(
     rf"(?:{_WORD_START}(?:hence|therefore|thus|ergo|accordingly|consequently|因此|所以){_WORD_END} ?[,:–—-]? ?"
     rf"|{_CLAUSE_START}(?:so|overall|finally|in conclusion|in summary|to conclude) ?[,:–—-] ?|{_CLAUSE_START}so )"
     rf"(?:{_OBJECT} ){{0,4}}(?:(?:is|gets|deserves|earns|receives) )?{_ARTICLE}(?:(?:{_NOUN}) (?:(?:is|of) )?)?"
-    r"|(?:→|[-=]>|⇒) ?",
+    r"|(?<!\b\w)(?:→|[-=]>|⇒) ?",
     re.IGNORECASE,
 )
 _RETRACTION = re.compile(
@@ -98,6 +105,11 @@ _RETRACTION = re.compile(
 _OPINION = re.compile(
     rf"{_WORD_START}(?:i|we)(?:'d|'ll| would| will)? (?:say|go with|going with|opt for|settle on|vote(?: for)?) {_ARTICLE}",
     re.IGNORECASE,
+)
+# In Chinese, with what in its clause negates it: "应判定为【", "不能归类为【"
+_CHINESE_VERB = re.compile(
+    r"(?P<negated>[^。.,;:!?、\n]{0,40}[不非没無无勿别][^。.,;:!?、\n]{0,40}?)?"
+    r"(?:(?:判定|判断|评定|评判|归类|归|标记|视|判|评)为|(?:应|應)(?:该|當|当)?(?:为|是)|认为是|属于|(?:结论|结果|评级|等级|判定)是) ?[:]? ?"
 )
 _FINAL_MARK = re.compile(rf"{_WORD_START}final(?:ly)? ?[:–—-] ?", re.IGNORECASE)
 _ANSWER_LINE = re.compile(r"^(?:the )?(?:final )?answer ?[:=] ?(?=[^\n]*\Z)", re.IGNORECASE | re.MULTILINE)
@@ -135,6 +147,8 @@ def find_cued(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
     for cue in _NOUN_CUE.finditer(text):
         yield from _after_noun(vocabulary, text, cue)
     for cue in _VERB_CUE.finditer(text):
+        if _RESPONDENT_CHOSE.match(cue.group()):
+            continue
         reading = read_label(vocabulary, text, cue.end())
         if reading.is_word or cue["who"] is not None:
             named = reading.is_emphatic or " as" in cue["fill"].casefold()
@@ -146,6 +160,9 @@ def find_cued(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
         yield from _as_mention(vocabulary, "cue" if reading.is_emphatic else "statement", reading, text, cue)
     for cue in _OPINION.finditer(text):
         yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
+    for cue in _CHINESE_VERB.finditer(text):
+        if not cue["negated"]:
+            yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
     for cue in _FINAL_MARK.finditer(text):
         yield from _as_mention(vocabulary, "final", read_label(vocabulary, text, cue.end()), text, cue)
     for cue in _ANSWER_LINE.finditer(text):
@@ -192,8 +209,8 @@ def _after_noun(vocabulary: Vocabulary, text: str, cue: re.Match[str]) -> Iterat
     if is_key and text[reading.begin - 1 : reading.begin] == '"' != text[reading.end : reading.end + 1]:
         return
     kind: Kind = "final" if cue["final"] or cue["own"] else "cue"
-    if cue["verb"] and not reading.is_emphatic:
-        kind = "statement"
+    if is_key or (cue["verb"] and not reading.is_emphatic):
+        kind = "statement"  # an object that cannot be read as one may be cut off
     if reading.status != "none":
         yield from _as_mention(vocabulary, kind, reading, text, cue, is_key=is_key)
     elif (cue["noun"] or cue["final"]) and (stranger := read_off_scale(text, cue.end())):

