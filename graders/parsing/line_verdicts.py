@@ -15,7 +15,8 @@ __all__ = ["find_lines", "find_opening", "find_words"]
 _LONGEST_LINE = 120
 _LEAD = re.compile(
     r"(?:\d{1,2}[.)] |[-•] )?"
-    r"(?:(?:(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) (?!\([^()\n]{1,60}\) ?[:=]))|(?:this|it)(?: is|'s) an? (?=[A-Z]\b))?",
+    r"(?:(?:(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) (?!\([^()\n]{1,60}\) ?[:=]))"
+    r"|(?:this|it)(?: is|'s) an? (?=[A-Z]\b))?",
     re.IGNORECASE,
 )
 _WRAPPED = 60  # characters; a line of prose this long without a full stop goes on in the next

@@ -10,7 +10,8 @@ _HEAD = 400  # characters; a refusal opens a reply, what comes late is talk abou
 
 _CANNOT = (
     r"(?:can't|cannot|can not|could not|couldn't|won't|will not|am not able to|'m not able to|am unable to|"
-    r"'m unable to|not going to|not comfortable|(?:do not|don't) feel comfortable|must decline to|have to decline to|decline to|refuse to|"
+    r"'m unable to|not going to|not comfortable|(?:do not|don't) feel comfortable|"
+    r"must decline to|have to decline to|decline to|refuse to|"
     r"am not allowed to|'m not allowed to|not permitted to)"
 )
 _TASK = (

@@ -103,13 +103,15 @@ _RETRACTION = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    rf"{_WORD_START}(?:i|we)(?:'d|'ll| would| will)? (?:say|go with|going with|opt for|settle on|vote(?: for)?) {_ARTICLE}",
+    rf"{_WORD_START}(?:i|we)(?:'d|'ll| would| will)? (?:say|go with|going with|opt for|settle on|vote(?: for)?) "
+    rf"{_ARTICLE}",
     re.IGNORECASE,
 )
 # In Chinese, with what in its clause negates it: "应判定为【", "不能归类为【"
 _CHINESE_VERB = re.compile(
     r"(?P<negated>[^。.,;:!?、\n]{0,40}[不非没無无勿别][^。.,;:!?、\n]{0,40}?)?"
-    r"(?:(?:判定|判断|评定|评判|归类|归|标记|视|判|评)为|(?:应|應)(?:该|當|当)?(?:为|是)|认为是|属于|(?:结论|结果|评级|等级|判定)是) ?[:]? ?"
+    r"(?:(?:判定|判断|评定|评判|归类|归|标记|视|判|评)为"
+    r"|(?:应|應)(?:该|當|当)?(?:为|是)|认为是|属于|(?:结论|结果|评级|等级|判定)是) ?[:]? ?"
 )
 _FINAL_MARK = re.compile(rf"{_WORD_START}final(?:ly)? ?[:–—-] ?", re.IGNORECASE)
 _ANSWER_LINE = re.compile(r"^(?:the )?(?:final )?answer ?[:=] ?(?=[^\n]*\Z)", re.IGNORECASE | re.MULTILINE)
