@@ -21,7 +21,8 @@ _SERVICE = re.compile(
     r"\A\W*(?:you(?:'ve| have) (?:reached|hit|exceeded) (?:your|the) (?:[\w-]+ ){0,3}(?:limit|quota)\b"
     r"|(?:rate|usage|session|quota|token) limit (?:reached|exceeded)|error:? (?:code:? )?[45]\d\d\b"
     r"|(?:http(?:/[\d.]+)? )?[45]\d\d (?:too many requests|internal server error|bad gateway|service unavailable"
-    r"|gateway time-?out|unauthorized|forbidden|not found|bad request)\W*\Z|too many requests\b|internal server error\b|service unavailable\b"
+    r"|gateway time-?out|unauthorized|forbidden|not found|bad request)\W*\Z|too many requests\b"
+    r"|internal server error\b|service unavailable\b"
     r"|insufficient_quota|(?:invalid|incorrect) api key|error: |\[object object\]\W*\Z|undefined\W*\Z)",
     re.IGNORECASE,
 )

@@ -51,14 +51,14 @@ def build_plan(experiment: Experiment, store: RunStore | None) -> Plan:
 
 
 def _plan_grader(experiment: Experiment, grader: Grader, store: RunStore | None) -> GraderPlan:
-    wanted = set(expected_keys(experiment, grader))
-    paid = store.stored_keys(grader.grader_id) & wanted if store else set()
+    contents, repeats = _contents(experiment), grader.sampling.repeats
+    stored = store.stored_keys(grader.grader_id) if store else set()
     return GraderPlan(
         grader=grader,
         n_items=len(experiment.calibration_set.items),
-        n_contents=len(_contents(experiment)),
-        n_expected=len(wanted),
-        n_paid=len(paid),
+        n_contents=len(contents),
+        n_expected=len(contents) * repeats,
+        n_paid=sum(key.item_digest in contents and key.repeat < repeats for key in stored),
     )
 
 

@@ -231,7 +231,7 @@ def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
 
 def _resolve(model: str, folder: Path) -> tuple[str, str]:
     """Model and address: a recording lies beside its experiment, and its path says nothing about it."""
-    if not model.startswith("replay/"):
+    if not model.startswith("replay/") or model == "replay/":
         return model, model
     file = Path(model.removeprefix("replay/"))
     beside = folder / file

@@ -151,6 +151,8 @@ def lock(
     """
     if not folder.is_dir():
         raise PromptError(f"{folder}: no such folder; expected a folder of <name>/<version>.md")
+    if not any(folder.glob("*/*.md")):
+        raise PromptError(f"{folder}: no prompts in it; expected a folder of <name>/<version>.md")
     typer.echo(f"wrote {write_lock(folder)}")
 
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from calibration_sets.calibration_set import CalibrationSet
+from calibration_sets.item import HumanLabel, Item
+from calibration_sets.references.reference_parser import parse_reference
+from calibration_sets.scale import SIMPLEQA
+from calibration_sets.writer import write_set
 from graders.errors import WeightsError
+from graders.providers.replay import Recorded, write_recording
 from graders.providers.weights import ensure_weights
+from graders.verdict import Completion
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,3 +50,107 @@ def weights() -> Path:
         return ensure_weights("smollm2")
     except WeightsError as error:
         pytest.skip(f"SKIPPED, NOT PASSED: {error}")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A folder with a small set, a recording of its grader, and the experiment that joins them.
+
+    Eight items on four questions; people say CORRECT to the even ones and INCORRECT to the odd ones. The
+    recorded grader agrees in repeats 0 and 1, and in repeat 2 calls the first four items CORRECT.
+    """
+
+    folder: Path
+    items: tuple[Item, ...]
+
+    @property
+    def experiment(self) -> Path:
+        return self.folder / "study.toml"
+
+    @property
+    def recording(self) -> Path:
+        return self.folder / "said.jsonl"
+
+    def write_experiment(self, changes: Mapping[str, str] | None = None) -> Path:
+        """The experiment file, some of its text replaced."""
+        text = EXPERIMENT
+        for old, new in (changes or {}).items():
+            assert old in text
+            text = text.replace(old, new)
+        self.experiment.write_text(text, encoding="utf-8")
+        return self.experiment
+
+    def write_set(self, items: tuple[Item, ...]) -> None:
+        shutil.rmtree(self.folder / "small", ignore_errors=True)
+        labels = tuple(
+            HumanLabel(item.item_id, item.digest, "rater", "INCORRECT" if place % 2 else "CORRECT", "simpleqa@1.0.0")
+            for place, item in enumerate(items)
+        )
+        write_set(
+            CalibrationSet(
+                name="small",
+                version="1.0.0",
+                rubric="simpleqa@1.0.0",
+                scale=SIMPLEQA,
+                items=items,
+                human_labels=labels,
+                label_source="human",
+                licence="CC0-1.0",
+                source="made up",
+                description="Made up.",
+            ),
+            self.folder / "small",
+        )
+
+    def write_recording(self, replies: Mapping[tuple[int, int], str]) -> None:
+        """Replies by item and repeat."""
+        write_recording(
+            self.recording,
+            [
+                Recorded(self.items[place].digest, repeat, Completion(text=text, served_model="recorded"))
+                for (place, repeat), text in replies.items()
+            ],
+        )
+
+
+EXPERIMENT = """
+name = "study"
+set = "small"
+sampling = { temperature = 2.0, repeats = 3, seed = 1 }
+
+[[graders]]
+prompt = "simpleqa@1.0.0"
+model = "replay/said.jsonl"
+
+[[graders]]
+model = "baseline/lexical"
+sampling = { repeats = 1 }
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """A small study in a folder of its own."""
+    items = tuple(
+        Item(
+            f"i{place}",
+            f"Which number is number {place}?",
+            parse_reference(f"number {place}"),
+            f"number {place}",
+            f"q{place // 2}",
+            kind="even" if place % 2 == 0 else "odd",
+        )
+        for place in range(8)
+    )
+    made = Study(tmp_path / "a study", items)
+    made.folder.mkdir()
+    made.write_set(items)
+    made.write_recording(
+        {
+            (place, repeat): "A" if place % 2 == 0 or (repeat == 2 and place < 4) else "B"
+            for place in range(8)
+            for repeat in range(3)
+        }
+    )
+    made.write_experiment()
+    return made

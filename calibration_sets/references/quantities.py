@@ -7,6 +7,7 @@ callers (range notes, the range check) give up on it.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from decimal import Decimal
 
@@ -180,7 +181,7 @@ def _is_glued_before(text: str, start: int, previous_end: int) -> bool:
         return True
     if before in "-–—−":
         return before != "—" or (start >= 2 and text[start - 2].isalnum())
-    return before.isalnum() or before in "/\\^#@&+_<>±≥≤%.,°²³"
+    return before.isalnum() or before in "/\\^#@&+_<>±≥≤%.,°²³" or _is_currency_sign(before)
 
 
 def _read_after(text: str, quantity: Quantity) -> Quantity:
@@ -212,7 +213,14 @@ def _is_glued_after(text: str, quantity: Quantity) -> bool:
         return after[0] == "-" and not _noun_at(text, quantity.end)
     if re.match(r"x\s?[0-9]", text[quantity.end : quantity.end + 3]):
         return False
+    if _is_currency_sign(after[0]):
+        return True
     return after[0].isalnum() or after[0] in "/\\^#@&+_=<>±≥≤%°~½¼¾" or (after[0] == "'" and after[1:].isalpha())
+
+
+def _is_currency_sign(mark: str) -> bool:
+    """A sign that was not read as a unit is of a currency that is not known here, such as ``NZ$``."""
+    return unicodedata.category(mark) == "Sc"
 
 
 def _noun_at(text: str, place: int) -> str:

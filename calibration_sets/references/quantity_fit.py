@@ -36,6 +36,7 @@ _DOWNWARD = re.compile(
     r"\b(?:below|under|minus|negative|south|west|loss|deficit|debt|decrease\w*|fell|drop\w*)\b", re.IGNORECASE
 )
 _NEGATIVE_LEAD = re.compile(r"(?:^|\b(?:is|was|of|at|to)\s|[=:(]\s*)$")
+_HEMISPHERE = re.compile(r"\s?°?\s?(N|S|E|W|[Nn]orth|[Ss]outh|[Ee]ast|[Ww]est)\b")
 _SHORT = 40
 
 
@@ -55,6 +56,7 @@ class RangeTarget:
     clock_fields: int = 0
     scaled: bool = False
     ordinal: bool = False
+    hemisphere: str = ""
 
     @property
     def dimension(self) -> str | None:
@@ -73,7 +75,19 @@ def target_of(reference: Reference, range_: AcceptableRange) -> RangeTarget:
     clock = max((quantity.clock_fields for quantity in quantities), default=0)
     ordinal = range_.unit == "minute" or any(quantity.kind == "ordinal" for quantity in quantities)
     has_scale = any(quantity.scaled for quantity in quantities) or bool(_SCALE_WORD.search(reference.text))
-    return RangeTarget(range_, clock, has_scale, ordinal)
+    hemisphere = _hemisphere(normalise(reference.answer[:500]), quantities[0].end) if quantities else ""
+    return RangeTarget(range_, clock, has_scale, ordinal, hemisphere)
+
+
+def _hemisphere(text: str, place: int) -> str:
+    """``N`` in ``40.7° N`` and ``40.7 degrees north``; empty where none is named."""
+    found = _HEMISPHERE.match(text, place) or _HEMISPHERE.match(text, place - 1)
+    return found.group(1)[0].upper() if found else ""
+
+
+def _hemisphere_fits(target: RangeTarget, quantity: Quantity, text: str) -> bool:
+    """Unnamed, or the reference's own; north and east are what an angle without a name is."""
+    return _hemisphere(text, quantity.end) in {"", *(target.hemisphere or "NE")}
 
 
 def fit_quantity(target: RangeTarget, quantity: Quantity, text: str) -> Fit:
@@ -88,6 +102,8 @@ def fit_quantity(target: RangeTarget, quantity: Quantity, text: str) -> Fit:
 def _fit(target: RangeTarget, quantity: Quantity, text: str) -> Fit:
     if target.clock_fields or quantity.kind == "clock":
         return _fit_clock(target, quantity)
+    if "degree" in (target.range.unit, quantity.unit) and not _hemisphere_fits(target, quantity, text):
+        return Fit("undecided", "a half of the globe that the reference does not name")
     if quantity.kind == "ordinal" and not target.ordinal:
         return Fit("undecided", "an ordinal, where the reference has a count")
     unit, expected = _same_sign_unit(quantity, target), target.range.unit
@@ -157,7 +173,7 @@ def _noun_fits(target: RangeTarget, quantity: Quantity) -> bool:
     if not noun:
         return True
     if expected is None:
-        return not re.search(r"\b(?:per|each|every)\b|/", noun)
+        return not re.search(r"\b(?:per|each|every)\b|/|^(?:[nsew]|north|south|east|west)$", noun)
     if expected in UNITS:
         return False
     words, wanted = noun.split(), expected.split()

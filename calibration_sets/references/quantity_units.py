@@ -10,7 +10,7 @@ from calibration_sets.references.units import dimension_of, match_scale, match_u
 
 __all__ = ["read_scale", "read_unit"]
 
-_MILLION = re.compile(r"\s?[Mm](?:illion)?(?![\w²³^'])")
+_MILLION = re.compile(r"\s?[Mm](?:illion)?(?![\w²³^'/])")
 _INCH = re.compile(r"\s?in(?=\s*(?:$|[.;,)\]x–-]|by\b|to\b|and\b|wide\b|long\b|tall\b|high\b|deep\b|thick\b))")
 _GLUED_INCH = re.compile(r"in(?!\w)")
 _MINUTE_BEFORE = re.compile(r"\bminute\s$", re.IGNORECASE)

@@ -92,8 +92,8 @@ temperature|degree Fahrenheit|1|°F|degrees fahrenheit,fahrenheit,degree f,degre
 temperature|kelvin|1|°K|degrees kelvin
 degree|degree|1|° °N °E|
 percent|percent|1|% pct|per cent
-speed|kilometre per hour|1|km/h kph kmh km/hr|kilometers per hour,kilometres per hour,kilometer per hour
-speed|mile per hour|1.609344|mph mi/h|miles per hour
+speed|kilometre per hour|1|km/h kph kmh km/hr KPH KMH|kilometers per hour,kilometres per hour,kilometer per hour
+speed|mile per hour|1.609344|mph mi/h MPH Mph|miles per hour
 speed|metre per second|3.6|m/s|meters per second,metres per second
 speed|knot|1.852|kn kt kts|
 climb|foot per minute|1|ft/min fpm|feet per minute
@@ -135,7 +135,7 @@ dollar|dollar|1|$ US$ USD U.S.$|us dollar,u.s. dollar,american dollar,united sta
 euro|euro|1|€ EUR|
 sterling|pound sterling|1|£ GBP|pounds sterling,british pound
 rupee|rupee|1|₹ INR Rs Rs.|indian rupee
-yen|yen|1|JPY|yen,japanese yen
+yen|yen|1|¥ JPY|yen,japanese yen
 yuan|yuan|1|CNY RMB|yuan,renminbi
 franc|swiss franc|1|CHF|
 australian dollar|Australian dollar|1|A$ AU$ AUD|
@@ -212,7 +212,7 @@ _SYMBOL = re.compile(rf"({_alternation(_SYMBOLS)}){_END}")
 _NAME = re.compile(rf"({_alternation(_NAMES)}){_END}", re.IGNORECASE)
 _SCALE = re.compile(rf"({'|'.join(sorted(SCALES, key=len, reverse=True))}){_END}\.?", re.IGNORECASE)
 _BEFORE = re.compile(
-    r"(?<![^\W\d_])(US\$|U\.S\.\$|AU?\$|CA?\$|HK\$|\$|€|£|₹|Rs\.?|USD|INR|EUR|GBP|JPY|CHF|AUD|CAD|HKD|CNY|RMB)\s?$"
+    r"(?<![^\W\d_])(US\$|U\.S\.\$|AU?\$|CA?\$|HK\$|\$|€|£|₹|¥|Rs\.?|USD|INR|EUR|GBP|JPY|CHF|AUD|CAD|HKD|CNY|RMB)\s?$"
 )
 
 
@@ -275,4 +275,4 @@ def is_power_of_ten(ratio: Fraction) -> bool:
 def canonical_noun(words: str) -> str:
     """Fold case, white space and a plural ``s`` of a counted noun such as ``English guineas``."""
     noun = " ".join(words.lower().split())
-    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+    return noun[:-1] if len(noun) > 1 and noun.endswith("s") and not noun.endswith("ss") else noun

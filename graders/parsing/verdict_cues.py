@@ -48,6 +48,7 @@ _OBJECT = (
 )
 _ARTICLE = r"(?:(?-i:an?) )?"  # in small letters only: "a" is an article, "A" may be the verdict
 _CHOICES = r"(?: ?[(\[](?:[\w-]{1,15}(?: ?[/,|] ?(?:or )?| or )){1,5}[\w-]{1,15}[)\]])?"  # "(A, B or C)", as in a form
+_FORM = re.compile(r"[(\[][^()\[\]\n]{1,60}[)\]] ?[:=]")
 _WORD_START = r"(?<![\w'-])"
 _WORD_END = r"(?![\w'-])"
 _CLAUSE_START = r"(?:(?<=^)|(?<=[.;:,!\n][ \n])|(?<=\n))"
@@ -149,14 +150,15 @@ def find_cued(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
     for cue in _NOUN_CUE.finditer(text):
         yield from _after_noun(vocabulary, text, cue)
     for cue in _VERB_CUE.finditer(text):
-        if _RESPONDENT_CHOSE.match(cue.group()):
+        if _RESPONDENT_CHOSE.match(cue.group()) or _FORM.match(text, cue.end()):
             continue
         reading = read_label(vocabulary, text, cue.end())
         if reading.is_word or cue["who"] is not None:
             named = reading.is_emphatic or " as" in cue["fill"].casefold()
             yield from _as_mention(vocabulary, "cue" if named else "statement", reading, text, cue)
     for cue in _CONCLUSION.finditer(text):
-        yield from _as_mention(vocabulary, "cue", read_label(vocabulary, text, cue.end()), text, cue)
+        reading = read_label(vocabulary, text, cue.end())
+        yield from _as_mention(vocabulary, "cue", reading, text, cue, is_conclusion=True)
     for cue in _RETRACTION.finditer(text):
         reading = read_label(vocabulary, text, cue.end())
         yield from _as_mention(vocabulary, "cue" if reading.is_emphatic else "statement", reading, text, cue)
@@ -186,12 +188,16 @@ def find_statements(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
             yield from _as_mention(vocabulary, "statement", reading, text, letter)
 
 
-def is_negated(text: str, position: int) -> bool:
-    """Whether the clause before ``position`` negates, or its sentence makes it a condition or a claim."""
+def is_negated(text: str, position: int, *, is_conclusion: bool = False) -> bool:
+    """Whether the clause before ``position`` negates, or its sentence makes it a condition or a claim.
+
+    What a conclusion is drawn from may negate (``not the same year, hence``); only a negation right before counts.
+    """
     before = text[max(0, position - _WINDOW) : position]
     sentence = _last_part(_SENTENCE_BREAK, before)
     clause = _last_part(_CLAUSE_BREAK, sentence)
-    in_clause = _NEGATIVE.search(clause) or _POSSIBLE.search(clause) or _CLAIMED.search(clause)
+    negated = _NEGATIVE.search(clause[-6:] if is_conclusion else clause)
+    in_clause = negated or _POSSIBLE.search(clause) or _CLAIMED.search(clause)
     return bool(in_clause or _CONDITIONAL.search(sentence))
 
 
@@ -223,9 +229,20 @@ def _after_noun(vocabulary: Vocabulary, text: str, cue: re.Match[str]) -> Iterat
 
 
 def _as_mention(
-    vocabulary: Vocabulary, kind: Kind, reading: Reading, text: str, cue: re.Match[str], *, is_key: bool = False
+    vocabulary: Vocabulary,
+    kind: Kind,
+    reading: Reading,
+    text: str,
+    cue: re.Match[str],
+    *,
+    is_key: bool = False,
+    is_conclusion: bool = False,
 ) -> Iterator[Mention]:
-    if reading.status == "none" or is_negated(text, cue.start()) or _NEGATIVE.search(cue.group()):
+    if (
+        reading.status == "none"
+        or is_negated(text, cue.start(), is_conclusion=is_conclusion)
+        or _NEGATIVE.search(cue.group())
+    ):
         return
     if not is_key and is_quoted(text, cue.start()):
         return
