@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,24 +9,15 @@ from dataclasses import dataclass
 from calibration_sets.calibration_set import CalibrationSet, Consensus
 from calibration_sets.item import Item
 from calibration_sets.references.reference_lint import lint_reference
+from calibration_sets.service_messages import is_service_message
 
 __all__ = ["Finding", "compare_sets", "validate_set"]
 
 RARE_SHARE = 0.1
 """A label with a smaller share of the consensus than this is called rare."""
 
+
 # What services send in place of an answer, at the beginning of a text.
-_SERVICE = re.compile(
-    r"\A\W*(?:you(?:'ve| have) (?:reached|hit|exceeded) (?:your|the) (?:[\w-]+ ){0,3}(?:limit|quota)\b"
-    r"|(?:rate|usage|session|quota|token) limit (?:reached|exceeded)|error:? (?:code:? )?[45]\d\d\b"
-    r"|(?:http(?:/[\d.]+)? )?[45]\d\d (?:too many requests|internal server error|bad gateway|service unavailable"
-    r"|gateway time-?out|unauthorized|forbidden|not found|bad request)\W*\Z|too many requests\b"
-    r"|internal server error\b|service unavailable\b"
-    r"|insufficient_quota|(?:invalid|incorrect) api key|error: |\[object object\]\W*\Z|undefined\W*\Z)",
-    re.IGNORECASE,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that a person should look at; ``items`` are ids, in the order of the set."""
@@ -94,9 +84,9 @@ def _check_questions(calibration_set: CalibrationSet) -> Iterator[Finding]:
 
 
 def _check_responses(calibration_set: CalibrationSet) -> Iterator[Finding]:
-    said = [item for item in calibration_set.items if len(item.response) <= 300 and _SERVICE.search(item.response)]
+    said = [item for item in calibration_set.items if is_service_message(item)]
     if said:
-        message = f"{len(said)} responses are the message of a service, not an answer, as {said[0].response[:60]!r}"
+        message = f"{len(said)} responses are a service's message and will not be graded, as {said[0].response[:60]!r}"
         yield Finding("provider-message", message, _ids(said))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calibration_sets.item import Item
+from calibration_sets.service_messages import is_service_message
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
 from graders.client import Request
@@ -18,7 +19,7 @@ class GraderPlan:
     """One grader's share: ``n_expected`` verdicts of which ``n_paid`` are in the store.
 
     ``n_items`` counts items, ``n_contents`` different contents among them: items of the same
-    content share their completions.
+    content share their completions, and a service's message in place of a response is not graded.
     """
 
     grader: Grader
@@ -82,8 +83,9 @@ def pending_requests(experiment: Experiment, grader: Grader, store: RunStore) ->
 
 
 def _contents(experiment: Experiment) -> dict[str, Item]:
-    """The first item of each content, in the set's order."""
+    """The first item of each content, in the set's order; what is no response at all is not asked about."""
     contents: dict[str, Item] = {}
     for item in experiment.calibration_set.items:
-        contents.setdefault(item.digest, item)
+        if not is_service_message(item):
+            contents.setdefault(item.digest, item)
     return contents

@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
+from calibration_sets.service_messages import is_service_message
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.set_snapshot import dump_set, load_scale, load_set
@@ -144,7 +145,9 @@ class _Replies:
         keys = [CompletionKey(digest, repeat) for digest in digests for repeat in range(grader.sampling["repeats"])]
         stored = store.completions(grader.grader_id)
         completions = {key: stored[key] for key in keys if key in stored}
-        return cls(grader, keys, completions, store.call_failures(grader.grader_id))
+        messages = {item.digest for item in calibration_set.items if is_service_message(item)}
+        unasked = {key: CallFailure("service_message", "") for key in keys if key.item_digest in messages}
+        return cls(grader, keys, completions, {**store.call_failures(grader.grader_id), **unasked})
 
     def judge(self, rule: ParserRule) -> Sequence[Verdict]:
         return [_judge(self.grader, key, self.completions.get(key), self.failures.get(key), rule) for key in self.keys]

@@ -11,7 +11,7 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import LabelScale
 
-__all__ = ["dump_set", "load_scale", "load_set"]
+__all__ = ["dump_set", "identify_set", "load_scale", "load_set"]
 
 _PLAIN_FIELDS = ("name", "version", "rubric", "label_source", "licence", "source", "description")
 _ITEM_FIELDS = (
@@ -26,6 +26,19 @@ def dump_set(calibration_set: CalibrationSet) -> Mapping[str, Any]:
         "scale": asdict(calibration_set.scale),
         "items": [_dump_item(item) for item in calibration_set.items],
         "human_labels": [asdict(label) for label in calibration_set.human_labels],
+    }
+
+
+def identify_set(calibration_set: CalibrationSet) -> Mapping[str, Any]:
+    """What a report can depend on: the set's digest, and what is told of the set, or read by, beside it."""
+    return {
+        "digest": calibration_set.digest,
+        "told": [calibration_set.name, calibration_set.version, calibration_set.label_source],
+        "scale": {
+            "name": calibration_set.scale.name,
+            "letters": dict(calibration_set.scale.letters),
+            "words": {label: list(words) for label, words in calibration_set.scale.words.items()},
+        },
     }
 
 

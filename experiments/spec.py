@@ -18,6 +18,7 @@ from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
 from experiments.selection import Selection, select_items
+from experiments.set_snapshot import identify_set
 from graders.errors import PromptError, RecordingError, UnknownModelError
 from graders.grader import Grader
 from graders.prompt import GraderPrompt
@@ -60,8 +61,9 @@ class Experiment:
     def run_id(self) -> str:
         """``name-digest``."""
         content = {
-            "set": self.calibration_set.digest,
-            "graders": [[grader.grader_id, grader.sampling.repeats] for grader in self.graders],
+            "set": dict(identify_set(self.calibration_set)),
+            "whole_set": [self.set_digest, self.n_items_in_set],
+            "graders": [[grader.grader_id, grader.title, grader.sampling.repeats] for grader in self.graders],
             "analyses": [str(self.analyses.level), self.analyses.parser, self.analyses.compare_parsers],
         }
         return f"{self.name}-{content_digest(content)[:8]}"

@@ -15,6 +15,7 @@ from calibration_sets.strict import raise_problems, shorten
 from calibration_sets.tables import Row, Table, cell_text, read_table
 from experiments.errors import ImportFileError
 from experiments.run_records import GraderRecord, write_run
+from experiments.set_snapshot import identify_set
 from experiments.spec import Analyses, check_run_name
 from experiments.store import CompletionKey, RunStore
 from graders.verdict import FAILURES, CallFailure, Completion, Failure
@@ -78,7 +79,7 @@ def import_verdicts(
         store.append_many(record.grader_id, [(row.key, row.answer) for row in by_grader[title]])
     run_name = name or f"{calibration_set.name}-verdicts"
     ids = [[record.grader_id, record.sampling["repeats"]] for record in records.values()]
-    run_id = f"{run_name}-{content_digest([calibration_set.digest, ids])[:8]}"
+    run_id = f"{run_name}-{content_digest([dict(identify_set(calibration_set)), ids])[:8]}"
     write_run(
         store,
         run_id=run_id,

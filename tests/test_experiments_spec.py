@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,29 @@ def test_what_a_report_depends_on_is_in_the_run_id_and_nothing_else(study: Any) 
         assert load_experiment(str(study.write_experiment(changes))).run_id == run_id, changes
     for changes in other:
         assert load_experiment(str(study.write_experiment(changes))).run_id != run_id, changes
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('version = "1.0.0"', 'version = "1.0.1"'), ('"human"', '"construction"'), ('"small"', '"little"')]
+)
+def test_what_a_report_tells_of_the_set_is_in_the_run_id(study: Any, old: str, new: str) -> None:
+    before = load_experiment(str(study.experiment))
+    header = study.folder / "small" / "set.toml"
+    text = header.read_text(encoding="utf-8")
+    assert old in text
+    header.write_text(text.replace(old, new), encoding="utf-8")
+    after = load_experiment(str(study.experiment))
+    assert after.run_id != before.run_id
+    assert [grader.grader_id for grader in after.graders] == [grader.grader_id for grader in before.graders]
+
+
+def test_a_set_that_has_grown_is_another_run_of_the_same_first_items(study: Any) -> None:
+    before = load_experiment(str(study.experiment), limit=3)
+    study.write_set((*study.items, replace(study.items[0], item_id="i8", question="Which comes last?")))
+    after = load_experiment(str(study.experiment), limit=3)
+    assert before.calibration_set.digest == after.calibration_set.digest
+    assert (before.n_items_in_set, after.n_items_in_set) == (8, 9)
+    assert before.run_id != after.run_id
 
 
 def test_a_moved_study_is_the_same_run(study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
