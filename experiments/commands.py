@@ -164,9 +164,9 @@ def import_verdicts_command(
 ) -> None:
     """Take graders' existing verdicts into a run, and print its report.
 
-    Fields: item (id in the set), grader, and label or text (the raw reply); optional: repeat (from
-    0), failure (a reason, where there is no label), digest (content digest of the item that was
-    judged).
+    Fields: item (id in the set), grader, and label or text (the raw reply); optional: repeat (0, 1,
+    2 and so on), failure (a reason, where there is no label; its text is not read), digest (content
+    digest of the item that was judged).
 
     \b
     Examples:

@@ -15,6 +15,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetNotFoundError
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
+from calibration_sets.scale import LabelScale
 from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
 from experiments.selection import Selection, select_items
@@ -147,7 +148,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     spec = parse_model(_ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
     whole = _load_set(spec.set, path)
     graders = tuple(
-        _build_grader(entry, spec.sampling, path, f"{path.name}: graders[{position}]")
+        _build_grader(entry, spec.sampling, whole.scale, path, f"{path.name}: graders[{position}]")
         for position, entry in enumerate(spec.graders)
     )
     _check_graders(graders, whole, path.name)
@@ -199,14 +200,14 @@ def _load_set(name: str, path: Path) -> CalibrationSet:
         raise SpecError(f"{path.name}: set: {error}") from error
 
 
-def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: str) -> Grader:
+def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, scale: LabelScale, path: Path, where: str) -> Grader:
     try:
-        return _build_named_grader(entry, shared, path, where)
+        return _build_named_grader(entry, shared, scale, path, where)
     except (PromptError, RecordingError, UnknownModelError) as error:
         raise SpecError(f"{where}: {error}") from error
 
 
-def _build_named_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, where: str) -> Grader:
+def _build_named_grader(entry: _GraderSpec, shared: _SamplingSpec, scale: LabelScale, path: Path, where: str) -> Grader:
     model, address = _resolve(entry.model, path.parent)
     digest = model_digest(address)
     prompt = _load_prompt(entry.prompt, path.parent) if entry.prompt is not None else None
@@ -217,7 +218,8 @@ def _build_named_grader(entry: _GraderSpec, shared: _SamplingSpec, path: Path, w
         model=model,
         sampling=_build_sampling(settings, prompt.channel if prompt else "word"),
         prompt=prompt,
-        model_digest=digest,
+        # What a grader without a prompt may answer depends on the labels of the set.
+        model_digest=digest if prompt else f"{digest}; {', '.join(scale.labels)}",
         address=address,
     )
 

@@ -114,7 +114,7 @@ def test_the_version_is_that_of_the_package(autorater: Run) -> None:
 @pytest.mark.parametrize("group", ["", "import", "sets", "sets import", "graders", "models"])
 def test_a_group_without_a_command_shows_its_help(autorater: Run, group: str) -> None:
     shown = autorater(*group.split())
-    assert shown.code == 2
+    assert shown.code in (0, 2)  # which one, differs between versions of the command-line library
     assert "Commands:" in shown.err + shown.out
     assert "error:" not in shown.err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -123,6 +124,23 @@ def test_a_reworded_item_is_asked_for_again_and_no_other(study: Any, store: RunS
     assert {digest for digest, _ in paid} == {reworded.digest}
     assert summary.call_failures == Counter(not_recorded=3)
     assert summary.n_stored == 0
+
+
+def test_a_verdict_under_one_scale_is_not_served_under_another(study: Any, store: RunStore) -> None:
+    declined = tuple(replace(item, response="I do not know.") for item in study.items)
+    study.write_set(declined)
+    study.write_experiment({'[[graders]]\nprompt = "simpleqa@1.0.0"\nmodel = "replay/said.jsonl"\n': ""})
+    header = study.folder / "small" / "set.toml"
+    text = header.read_text(encoding="utf-8")
+    found = []
+    for scale in ("simpleqa", "binary"):
+        header.write_text(re.sub(r"(?m)^scale = .*$", f'scale = "{scale}"', text), encoding="utf-8")
+        asked = load_experiment(str(study.experiment))
+        assert asked.calibration_set.scale.name == scale
+        run_experiment(asked, store, open_client)
+        data, _ = load_run_data(store, asked.run_id)
+        found.append({verdict.label for verdict in data.graders[0].verdicts})
+    assert found == [{"NOT_ATTEMPTED"}, {"INCORRECT"}]
 
 
 def test_failed_calls_stay_pending_and_are_counted_by_reason(study: Any, store: RunStore, paid: Counter[Any]) -> None:
