@@ -19,9 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from calibration_sets.errors import SetFileError
 from calibration_sets.strict import raise_problems, read_json_lines, read_text, shorten
 
@@ -150,6 +147,10 @@ def _read_jsonl(path: Path) -> Table:
 
 
 def _read_parquet(path: Path) -> Table:
+    # Slow to import, and needed by this one format.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         table = pq.read_table(path)
     except FileNotFoundError:

@@ -45,7 +45,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from experiments.stats.cluster_bootstrap import sum_by_cluster
 from experiments.stats.estimate import Estimate
@@ -174,11 +174,11 @@ def _bounds(rate: float, ratio: float) -> tuple[float, float]:
 
 
 def _normal_quantile(level: float) -> float:
-    return float(stats.norm.ppf((1 + level) / 2))
+    return float(special.ndtri((1 + level) / 2))
 
 
 def _student_quantile(level: float, degrees: float) -> float:
-    return float(stats.t.ppf((1 + level) / 2, degrees)) if degrees > 0 else float("inf")
+    return float(special.stdtrit(degrees, (1 + level) / 2)) if degrees > 0 else float("inf")
 
 
 def _rate(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
