@@ -64,7 +64,7 @@ def _check_room(folder: Path, *, overwrite: bool) -> None:
         raise SetFileError(f"{folder}: a file; expected a folder")
     names = {path.name for path in folder.iterdir()}
     if names and not overwrite:
-        raise SetFileError(f"{folder}: not empty; expected a new or empty folder, or leave to overwrite it")
+        raise SetFileError(f"{folder}: not empty; expected a new or empty folder")
     strangers = sorted(names - _FILES)
     if strangers:
         raise SetFileError(f"{folder}: holds {', '.join(strangers)}; will overwrite only {', '.join(sorted(_FILES))}")

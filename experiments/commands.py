@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -60,6 +64,8 @@ StoreOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="How the report is written.")]
 OutOption = Annotated[Path | None, typer.Option("--out", help="Write the report to this file instead of the terminal.")]
 DEFAULT_STORE = Path("autorater.sqlite")
+FILE_WIDTH, NARROWEST, WIDEST = 100, 60, 160
+"""Columns of a report in a file or a pipe, and the least and most that are used of a terminal."""
 
 
 @app.command()
@@ -135,15 +141,18 @@ def report(
 
 @app.command()
 def runs(store: StoreOption = DEFAULT_STORE) -> None:
-    """List the runs in a store.
+    """List the runs in a store: id, when it was first recorded, set, items, graders.
 
     \b
     Example:
       autorater runs --store results.sqlite
     """
     with RunStore(store, must_exist=True) as opened:
-        for run_id, created_at in opened.list_runs():
-            typer.echo(f"{run_id}  {created_at}")
+        for record, created_at in opened.list_runs():
+            about = record.payload
+            graders = ", ".join(f"{grader['model']} x {grader['sampling']['repeats']}" for grader in about["graders"])
+            items = f"{about['n_items']} of {about['n_items_in_set']} items"
+            typer.echo(visible(f"{record.run_id}  {created_at}  {about['set']}, {items}  {graders}"))
 
 
 @import_app.command("verdicts")
@@ -153,6 +162,9 @@ def import_verdicts_command(
     columns: Annotated[
         list[str] | None,
         typer.Option("--column", help="FIELD=COLUMN, where a column has another name; may be repeated."),
+    ] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option("--label", help="TEXT=LABEL for labels that are spelt otherwise.")
     ] = None,
     grader: Annotated[
         str | None, typer.Option("--grader", help="Name of the grader, where the file has no column for it.")
@@ -164,19 +176,24 @@ def import_verdicts_command(
 ) -> None:
     """Take graders' existing verdicts into a run, and print its report.
 
-    Fields: item (id in the set), grader, and label or text (the raw reply); optional: repeat (0, 1,
-    2 and so on), failure (a reason, where there is no label; its text is not read), digest (content
-    digest of the item that was judged).
+    Fields: item (id in the set), grader, and label or text (the raw reply). Optional: repeat (0, 1,
+    2 and so on), stop_reason (why the reply ended, such as length), failure (a reason, where there
+    is no label; its text is not read), digest (content digest of the item that was judged). A label
+    counts as it stands; where there is none, the text is read by the robust parser. Items of the set
+    without a row count as not answered.
 
     \b
     Examples:
       autorater import verdicts nq301/verdicts.jsonl --set ./nq301
-      autorater import verdicts mine.csv --set probes --grader my-grader --column item=question_id
+      autorater import verdicts mine.csv --set probes --grader my-grader --column item=question_id \\
+        --label yes=CORRECT --label no=INCORRECT
     """
     if out is not None:
         check_report_file(out)
     with RunStore(store) as opened:
-        run_id = import_verdicts(file, set_name, opened, columns=columns or [], grader=grader, name=name)
+        run_id = import_verdicts(
+            file, set_name, opened, columns=columns or [], labels=labels or [], grader=grader, name=name
+        )
         typer.echo(f"run {run_id}", err=True)
         _write_report(opened, run_id, None, output_format, out)
 
@@ -208,7 +225,12 @@ def _describe(asked: Experiment, plan: Plan) -> str:
 def _tell_failures(summary: RunSummary) -> None:
     if summary.call_failures:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(summary.call_failures.items()))
-        typer.echo(f"calls without an answer: {reasons}; the same command asks for them again", err=True)
+        hint = (
+            "they are not in the recording"
+            if set(summary.call_failures) == {"not_recorded"}
+            else ("the same command asks for them again")
+        )
+        typer.echo(f"calls without an answer: {reasons}; {hint}", err=True)
 
 
 def _write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:
@@ -216,10 +238,22 @@ def _write_report(store: RunStore, name: str, parser: Parser | None, output_form
     compare = None if parser is None else parser is Parser.both
     data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
     built = build_report(data, level=analyses.level)
-    renderers = {Format.text: render_text, Format.md: render_markdown, Format.json: render_json}
+    renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
+        Format.text: partial(render_text, width=_text_width() if out is None else FILE_WIDTH),
+        Format.md: render_markdown,
+        Format.json: render_json,
+    }
     text = renderers[output_format](built)
     if out is None:
         typer.echo(text, nl=False)
         return
     write_report_file(out, text)
     typer.echo(f"wrote {out}", err=True)
+
+
+def _text_width() -> int:
+    """The terminal's width within bounds; a pipe gets what a file gets, whatever the terminal."""
+    output: TextIO | None = sys.stdout  # there is none where it was closed
+    if output is None or not output.isatty():
+        return FILE_WIDTH
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((FILE_WIDTH, 24)).columns))

@@ -10,6 +10,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
 from calibration_sets.service_messages import is_service_message
 from experiments.errors import SpecError
+from experiments.official_rule import answers_by_letter
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.set_snapshot import dump_set, load_scale, load_set
 from experiments.spec import Analyses, Experiment
@@ -83,6 +84,8 @@ def write_run(
         "name": name,
         "n_items_in_set": n_items_in_set,
         "set_digest": set_digest,
+        "set": f"{calibration_set.name} {calibration_set.version}",
+        "n_items": len(calibration_set.items),
         "graders": [asdict(grader) for grader in graders],
         "analyses": asdict(analyses),
     }
@@ -115,19 +118,27 @@ def load_run_data(
         n_items_in_set=record.payload["n_items_in_set"],
         set_digest=record.payload["set_digest"],
         parser_rule=rule,
-        graders=tuple(_results(entry, rule) for entry in replies),
-        compare_rule={entry.grader.grader_id: entry.judge("official") for entry in replies} if compare else None,
+        graders=tuple(_results(entry, rule if _answers_by_letter(entry.grader) else "robust") for entry in replies),
+        compare_rule=(
+            {entry.grader.grader_id: entry.judge("official") for entry in replies if _answers_by_letter(entry.grader)}
+            if compare
+            else None
+        ),
     )
     return data, analyses
 
 
 def _check_official(graders: Sequence[GraderRecord]) -> None:
-    for grader in graders:
-        if "NOT_ATTEMPTED" not in grader.scale.letters:
-            raise SpecError(
-                f"parser 'official': the labels of {grader.model}, {list(grader.scale.labels)}, have no letter for "
-                "NOT_ATTEMPTED, which that parser falls back on; expected parser 'robust'"
-            )
+    """The official parser looks for a letter and falls back on that of NOT_ATTEMPTED: without, it says nothing."""
+    if not any(map(_answers_by_letter, graders)):
+        raise SpecError(
+            "parser 'official': no grader answers with letters that include one for NOT_ATTEMPTED; "
+            "expected a grader whose prompt asks for a letter, such as simpleqa"
+        )
+
+
+def _answers_by_letter(grader: GraderRecord) -> bool:
+    return answers_by_letter(grader.model, grader.channel, grader.scale, has_prompt=grader.prompt is not None)
 
 
 @dataclass(frozen=True, slots=True)

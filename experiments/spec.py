@@ -18,6 +18,7 @@ from calibration_sets.loader import load_set
 from calibration_sets.scale import LabelScale
 from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
+from experiments.official_rule import answers_by_letter
 from experiments.selection import Selection, select_items
 from experiments.set_snapshot import identify_set
 from graders.errors import PromptError, RecordingError, UnknownModelError
@@ -152,6 +153,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         for position, entry in enumerate(spec.graders)
     )
     _check_graders(graders, whole, path.name)
+    _check_parser(spec.analyses, graders, whole, path.name)
     selection = Selection(
         sample=spec.items.sample,
         stratify=spec.items.stratify,
@@ -167,6 +169,23 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         set_digest=whole.digest,
         graders=graders,
         analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
+    )
+
+
+def _check_parser(
+    analyses: _AnalysesSpec, graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str
+) -> None:
+    """Better refused now than after the calls are paid for."""
+    wanted = "parser" if analyses.parser == "official" else "compare_parsers" if analyses.compare_parsers else None
+    if wanted is None:
+        return
+    for grader in graders:
+        scale = grader.prompt.scale if grader.prompt else calibration_set.scale
+        if answers_by_letter(grader.model, grader.sampling.channel, scale, has_prompt=grader.prompt is not None):
+            return
+    raise SpecError(
+        f"{where}: analyses.{wanted}: no grader answers with letters, which the official parser looks for; "
+        "expected one whose prompt asks for a letter, such as simpleqa"
     )
 
 

@@ -198,11 +198,12 @@ class RunStore:
             connection.execute(insert(_snapshots).on_conflict_do_nothing(), [snapshot])
             connection.execute(insert(_runs).on_conflict_do_nothing(), [run])
 
-    def list_runs(self) -> Sequence[tuple[str, str]]:
-        """Run ids with the time they were first recorded, oldest first."""
+    def list_runs(self) -> Sequence[tuple[RunRecord, str]]:
+        """All runs with the time they were first recorded, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute(select(_runs.c.run_id, _runs.c.created_at).order_by(_runs.c.created_at)).all()
-        return [(run_id, created_at) for run_id, created_at in rows]
+            rows = connection.execute(select(_runs).order_by(_runs.c.created_at, _runs.c.run_id)).all()
+        with self._damage_named():
+            return [(RunRecord(row.run_id, json.loads(row.payload)), row.created_at) for row in rows]
 
     def find_run(self, name: str) -> RunRecord:
         """The run of that id, or the only one whose id begins so.
@@ -212,16 +213,14 @@ class RunStore:
         RunNotFoundError
             If there is none, or more than one.
         """
-        ids = [run_id for run_id, _ in self.list_runs()]
+        runs = {record.run_id: record for record, _ in self.list_runs()}
+        ids = list(runs)
         matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
         if len(matches) != 1:
-            found = f"{len(matches)} runs begin so" if matches else "no such run"
+            found = f"{len(matches)} runs begin so (autorater runs tells them apart)" if matches else "no such run"
             expected = f"one of {matches or ids}" if ids else "a store with runs, this one has none"
             raise RunNotFoundError(f"{self.path.name}: run {name!r}: {found}; expected {expected}")
-        with self._reading() as connection:
-            row = connection.execute(select(_runs).where(_runs.c.run_id == matches[0])).one()
-        with self._damage_named():
-            return RunRecord(row.run_id, json.loads(row.payload))
+        return runs[matches[0]]
 
     def load_set_snapshot(self, run_id: str) -> Mapping[str, Any]:
         """The set as it was when the run was recorded."""

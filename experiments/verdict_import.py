@@ -22,7 +22,7 @@ from graders.verdict import FAILURES, CallFailure, Completion, Failure
 
 __all__ = ["FIELDS", "import_verdicts"]
 
-FIELDS = ("item", "digest", "grader", "repeat", "label", "text", "failure")
+FIELDS = ("item", "digest", "grader", "repeat", "label", "text", "stop_reason", "failure")
 """What a row can say; each is taken from the column of its own name unless told otherwise."""
 
 
@@ -42,6 +42,7 @@ def import_verdicts(
     store: RunStore,
     *,
     columns: Sequence[str] = (),
+    labels: Sequence[str] = (),
     grader: str | None = None,
     name: str | None = None,
 ) -> str:
@@ -53,6 +54,8 @@ def import_verdicts(
         CSV, TSV, JSONL or Parquet, one row a verdict; see :data:`FIELDS`.
     columns
         ``FIELD=COLUMN`` for columns of other names.
+    labels
+        ``TEXT=LABEL`` for labels that the file spells otherwise.
     grader
         Name of the grader where the file has no column for it.
 
@@ -69,7 +72,7 @@ def import_verdicts(
     calibration_set = load_set(set_name)
     table = read_table(file)
     sources = _find_columns(table, columns, grader)
-    rows = _read_rows(table, sources, calibration_set, grader)
+    rows = _read_rows(table, sources, _split_labels(labels, calibration_set), calibration_set, grader)
     by_grader: dict[str, list[_Row]] = defaultdict(list)
     for row in rows:
         by_grader[row.grader].append(row)
@@ -132,14 +135,32 @@ def _split_mapping(entry: str) -> tuple[str, str]:
     return field, column
 
 
+def _split_labels(entries: Sequence[str], calibration_set: CalibrationSet) -> Mapping[str, str]:
+    """What the file writes to the label that it means."""
+    spelt: dict[str, str] = {}
+    for entry in entries:
+        text, _, label = entry.rpartition("=")
+        if not text or label not in calibration_set.scale or text in spelt:
+            known = ", ".join(calibration_set.scale.labels)
+            raise ImportFileError(f"--label: {entry!r}; expected TEXT=LABEL, each text once, with one of [{known}]")
+        spelt[text] = label
+    return spelt
+
+
 def _read_rows(
-    table: Table, sources: Mapping[str, str], calibration_set: CalibrationSet, grader: str | None
+    table: Table,
+    sources: Mapping[str, str],
+    spelt: Mapping[str, str],
+    calibration_set: CalibrationSet,
+    grader: str | None,
 ) -> list[_Row]:
     index = _Index(calibration_set)
     rows, problems = [], []
     seen: dict[tuple[str, str, int], tuple[str, Completion | CallFailure]] = {}
     for row in table.rows:
         cells = {field: cell_text(row, column) for field, column in sources.items()}
+        if (label := cells.get("label")) is not None:
+            cells["label"] = spelt.get(label, label)
         try:
             item = index.find(cells)
             read = _read_row(row, cells, item, calibration_set, grader)
@@ -203,7 +224,8 @@ def _read_answer(title: str, cells: Mapping[str, str | None], labels: Iterable[s
         return _read_failure(title, text, failure)
     if label and label not in labels:
         raise ImportFileError(f"label {label!r} is not on the scale [{', '.join(sorted(labels))}]")
-    return Completion(text=text, served_model=title, stop_reason=None, stated_label=label or None)
+    stop_reason = cells.get("stop_reason") or None
+    return Completion(text=text, served_model=title, stop_reason=stop_reason, stated_label=label or None)
 
 
 def _read_failure(title: str, text: str | None, failure: str) -> Completion | CallFailure:

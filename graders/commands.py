@@ -110,7 +110,8 @@ def lint(
     findings = lint_prompt(Path(prompt) if prompt.endswith(".md") else load_prompt(prompt))
     for finding in findings:
         typer.echo(str(finding))
-    typer.echo(f"{len(findings)} findings" if findings else "nothing found")
+    n_findings = len(findings)
+    typer.echo(f"{n_findings} finding{'s' if n_findings > 1 else ''}" if findings else "nothing found")
     if any(finding.severity == "error" for finding in findings):
         raise typer.Exit(1)
 
@@ -141,7 +142,7 @@ def add_official(
 
 @graders_app.command()
 def lock(
-    folder: Annotated[Path, typer.Argument(help="A folder of prompts; default: the shipped ones.")] = SHIPPED,
+    folder: Annotated[Path, typer.Argument(help="A folder of prompts.", show_default="the shipped ones")] = SHIPPED,
 ) -> None:
     """Record the digests of new prompt versions; a published version that changed is an error.
 

@@ -68,7 +68,7 @@ class PromptEntry:
 def user_prompts() -> Path:
     """The folder of the user's own prompts, which need not exist."""
     configured = os.environ.get("AUTORATER_PROMPTS")
-    return Path(configured) if configured else Path(user_data_dir("autorater-calibration")) / "prompts"
+    return Path(configured).expanduser() if configured else Path(user_data_dir("autorater-calibration")) / "prompts"
 
 
 def list_prompts(*, folder: Path | None = None) -> list[PromptEntry]:
@@ -194,7 +194,8 @@ def write_lock(folder: Path, *, replace: bool = False) -> Path:
 
 
 def _lock_of(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".lock")
+    whole = folder.absolute().resolve()
+    return whole.with_name(whole.name + ".lock")
 
 
 def _digests(folder: Path) -> dict[str, str]:

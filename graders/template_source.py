@@ -191,7 +191,7 @@ def _read_package(name: str) -> Iterator[tuple[str, bytes]]:
         return _read_python([(spec.origin, Path(spec.origin))])
     raise PromptError(
         f"{name}: no such file, installed package or address; expected one of these, such as a wheel that "
-        "`pip download --no-deps nvidia-simple-evals` has brought"
+        "`pip download --no-deps PACKAGE` has brought (nvidia-simple-evals, inspect-evals)"
     )
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
+from calibration_sets.references.reference import Reference
 from calibration_sets.references.reference_parser import parse_reference
-from calibration_sets.scale import SIMPLEQA
+from calibration_sets.scale import SIMPLEQA, LabelScale
 from calibration_sets.writer import write_set
+from experiments.reports import GraderResults, RunData, build_report
 from graders.errors import WeightsError
 from graders.providers.replay import Recorded, write_recording
 from graders.providers.weights import ensure_weights
-from graders.verdict import Completion
+from graders.verdict import Completion, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,6 +35,14 @@ def calibration_data() -> Path:
             f"SKIPPED, NOT PASSED: no calibration data at {folder}; set AUTORATER_CALIBRATION_DATA to its folder"
         )
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_prompts_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests see the shipped prompts alone, whatever the user who runs them has added."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTORATER_PROMPTS", str(tmp_path_factory.mktemp("prompts")))
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -154,3 +165,74 @@ def study(tmp_path: Path) -> Study:
     )
     made.write_experiment()
     return made
+
+
+LETTERS = {"C": "CORRECT", "I": "INCORRECT", "N": "NOT_ATTEMPTED"}
+FAILURE_SIGNS = {"-": "unparsed", "?": "ambiguous", ".": "not_answered"}
+SMALL_RUBRIC = "rules@1.0.0"
+
+
+class SmallRuns:
+    """Data of small runs, spelt with one letter a label: people's labels of an item, and a grader's repeats."""
+
+    def item(
+        self, number: int, *, kind: str | None = None, reference: Reference | None = None, response: str = ""
+    ) -> Item:
+        return Item(
+            item_id=f"item-{number:03}",
+            question=f"Question {number}?",
+            reference=reference or Reference("right", "right"),
+            response=response or f"response {number}",
+            cluster_id=f"question-{number}",
+            kind=kind,
+        )
+
+    def labelled(self, items: Sequence[Item], people: Sequence[str], *, scale: LabelScale = SIMPLEQA) -> CalibrationSet:
+        """``people`` holds one letter a rater for each item."""
+        labels = tuple(
+            HumanLabel(item.item_id, item.digest, f"rater-{rater}", LETTERS[letter], SMALL_RUBRIC)
+            for item, letters in zip(items, people, strict=True)
+            for rater, letter in enumerate(letters)
+        )
+        return CalibrationSet("small", "1.0.0", SMALL_RUBRIC, scale, "human", "CC0", "us", "", tuple(items), labels)
+
+    def verdicts(self, items: Sequence[Item], letters: Sequence[str], grader_id: str = "g1") -> list[Verdict]:
+        """One letter a repeat; a space is a repeat that is absent."""
+        return [
+            Verdict(
+                item.digest,
+                grader_id,
+                repeat,
+                LETTERS.get(letter),
+                FAILURE_SIGNS.get(letter),  # type: ignore[arg-type]
+                "robust",
+                "timeout" if letter == "." else "",
+            )
+            for item, row in zip(items, letters, strict=True)
+            for repeat, letter in enumerate(row)
+            if letter != " "
+        ]
+
+    def grader(
+        self, verdicts: Sequence[Verdict], repeats: int, *, grader_id: str = "g1", rubric: str | None = None
+    ) -> GraderResults:
+        sampling = {"temperature": 2.0, "repeats": repeats, "seed": 0, "max_tokens": 64, "channel": "letter"}
+        return GraderResults(grader_id, "p@1.0.0#0", rubric, "local/tiny", sampling, [], [], verdicts)
+
+    def run(self, rows: Sequence[tuple[str, str]], *, kinds: Sequence[str | None] | None = None) -> RunData:
+        """A run of one grader: people's letters and the grader's for each item."""
+        items = [self.item(number, kind=kinds[number] if kinds else None) for number in range(len(rows))]
+        people, letters = [row[0] for row in rows], [row[1] for row in rows]
+        grader = self.grader(self.verdicts(items, letters), max(map(len, letters), default=1))
+        return RunData("run-1", "exp", self.labelled(items, people), len(items), "robust", [grader])
+
+    def graded(self, rows: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """The section of the run's only grader."""
+        section: dict[str, Any] = build_report(self.run(rows))["graders"][0]
+        return section
+
+
+@pytest.fixture(scope="session")
+def runs() -> SmallRuns:
+    """Builders of small runs for tests of reports."""
+    return SmallRuns()

@@ -42,7 +42,7 @@ def about(**changes: Any) -> dict[str, Any]:
 
 
 def test_nothing_to_warn_of() -> None:
-    assert grader_cautions(section()) == []
+    assert grader_cautions(section(), parser_rule="robust") == []
     assert set_cautions(about(), n_items_in_set=50, n_stale=0) == []
 
 
@@ -62,17 +62,48 @@ def test_nothing_to_warn_of() -> None:
     ],
 )
 def test_each_reason_to_warn(changes: dict[str, Any], words: str) -> None:
-    (warning,) = grader_cautions(section(**changes))
+    (warning,) = grader_cautions(section(**changes), parser_rule="robust")
     assert words in warning
     assert warning.startswith("grader 1 (")
 
 
 def test_settings_that_are_not_known_cannot_differ() -> None:
-    assert grader_cautions(section(sampling={"temperature": None}, effective_sampling=[{"temperature": 2.0}])) == []
+    assert (
+        grader_cautions(
+            section(sampling={"temperature": None}, effective_sampling=[{"temperature": 2.0}]), parser_rule="robust"
+        )
+        == []
+    )
 
 
 def test_an_integer_temperature_is_the_same_temperature() -> None:
-    assert grader_cautions(section(sampling={"temperature": 2}, effective_sampling=[{"temperature": 2.0}])) == []
+    assert (
+        grader_cautions(
+            section(sampling={"temperature": 2}, effective_sampling=[{"temperature": 2.0}]), parser_rule="robust"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "in_force", "told"),
+    [
+        (64, {"max_tokens": 1, "constrained": True}, False),
+        (64, {"max_tokens": 1, "constrained": False}, True),
+        (64, {"max_tokens": 1, "constrained": None}, True),
+        (64, {"max_tokens": 1}, True),
+        (1, {"max_tokens": 64, "constrained": True}, True),
+    ],
+)
+def test_a_limit_of_tokens_that_only_fits_the_labels_is_no_news(
+    asked: int, in_force: dict[str, Any], told: bool
+) -> None:
+    found = grader_cautions(
+        section(sampling={"max_tokens": asked}, effective_sampling=[in_force]), parser_rule="robust"
+    )
+    assert [warning.partition(": ")[2] for warning in found] == (
+        [f"max_tokens asked {asked}, in force {in_force['max_tokens']}"] if told else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,3 +143,10 @@ def test_each_reason_to_warn_about_a_set(fields: dict[str, Any], in_set: int, st
 )
 def test_whether_a_name_says_its_version(model: str, pinned: bool) -> None:
     assert is_pinned(model) is pinned
+
+
+def test_a_grader_that_the_official_parser_does_not_read_is_named() -> None:
+    (warning,) = grader_cautions(section(parser_rule="robust"), parser_rule="official")
+    assert warning.endswith("they are not letters, which the official one looks for")
+    assert grader_cautions(section(parser_rule="official"), parser_rule="official") == []
+    assert grader_cautions(section(parser_rule="label"), parser_rule="official") == []

@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from calibration_sets.calibration_set import CalibrationSet
-from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference import AcceptableRange, Reference
-from calibration_sets.scale import SIMPLEQA, LabelScale
-from experiments.reports import GraderResults, RunData, build_report, render_text
-from graders.verdict import Verdict
+from experiments.reports import RunData, build_report, render_text
 
-LABELS = {"C": "CORRECT", "I": "INCORRECT", "N": "NOT_ATTEMPTED"}
-FAILURES = {"-": "unparsed", "?": "ambiguous", ".": "not_answered"}
 RUBRIC = "rules@1.0.0"
-ESTIMATE = {"value", "low", "high", "level", "method", "n", "clusters", "repeats"}
 RANGE = Reference("8,282", "8,282", ranges=(AcceptableRange(Decimal(8199), Decimal(8365), Decimal(8282), None),))
 SMALL = [("C", "CC"), ("C", "CI"), ("C", "II"), ("I", "IC"), ("N", "NN")]
 
 
-def make_item(number: int, *, kind: str | None = None, reference: Reference | None = None, response: str = "") -> Item:
-    return Item(
-        item_id=f"item-{number:03}",
-        question=f"Question {number}?",
-        reference=reference or Reference("right", "right"),
-        response=response or f"response {number}",
-        cluster_id=f"question-{number}",
-        kind=kind,
-    )
-
-
-def make_set(items: Sequence[Item], people: Sequence[str], *, scale: LabelScale = SIMPLEQA) -> CalibrationSet:
-    """``people`` holds one letter a rater for each item."""
-    labels = tuple(
-        HumanLabel(item.item_id, item.digest, f"rater-{rater}", LABELS[letter], RUBRIC)
-        for item, letters in zip(items, people, strict=True)
-        for rater, letter in enumerate(letters)
-    )
-    return CalibrationSet("small", "1.0.0", RUBRIC, scale, "human", "CC0", "us", "", tuple(items), labels)
-
-
-def make_verdicts(items: Sequence[Item], letters: Sequence[str], grader_id: str = "g1") -> list[Verdict]:
-    """One letter a repeat; a space is a repeat that is absent."""
-    return [
-        Verdict(
-            item.digest,
-            grader_id,
-            repeat,
-            LABELS.get(letter),
-            FAILURES.get(letter),  # type: ignore[arg-type]
-            "robust",
-            "timeout" if letter == "." else "",
-        )
-        for item, row in zip(items, letters, strict=True)
-        for repeat, letter in enumerate(row)
-        if letter != " "
-    ]
-
-
-def make_grader(verdicts: Sequence[Verdict], repeats: int, *, grader_id: str = "g1", rubric: str | None = None) -> Any:
-    sampling = {"temperature": 2.0, "repeats": repeats, "seed": 0, "max_tokens": 64, "channel": "letter"}
-    return GraderResults(grader_id, "p@1.0.0#0", rubric, "local/tiny", sampling, [], [], verdicts)
-
-
-def make_run(rows: Sequence[tuple[str, str]], *, kinds: Sequence[str | None] | None = None) -> RunData:
-    items = [make_item(number, kind=kinds[number] if kinds else None) for number in range(len(rows))]
-    people, letters = [row[0] for row in rows], [row[1] for row in rows]
-    grader = make_grader(make_verdicts(items, letters), max(map(len, letters), default=1))
-    return RunData("run-1", "exp", make_set(items, people), len(items), "robust", [grader])
-
-
-def graded(rows: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    return build_report(make_run(rows))["graders"][0]
-
-
-def test_ties_and_unlabelled_items_count_for_repeats_only() -> None:
-    report = build_report(make_run([("CC", "CC"), ("CI", "CI"), ("", "II"), ("CCI", "IC")]))
+def test_ties_and_unlabelled_items_count_for_repeats_only(runs: Any) -> None:
+    report = build_report(runs.run([("CC", "CC"), ("CI", "CI"), ("", "II"), ("CCI", "IC")]))
     about, grader = report["set"], report["graders"][0]
     assert (about["n_labelled"], about["n_tied"], about["n_unlabelled"], about["n_disputed"]) == (2, 1, 1, 2)
     assert grader["false_negative_rate"]["value"] == pytest.approx((0 + 1 / 2) / 2)
@@ -89,8 +26,8 @@ def test_ties_and_unlabelled_items_count_for_repeats_only() -> None:
     assert about["label_counts"] == {"CORRECT": 2, "INCORRECT": 0, "NOT_ATTEMPTED": 0}
 
 
-def test_disputed_items_are_a_stratum_of_their_own() -> None:
-    report = build_report(make_run([("CIC", "II"), ("CC", "CC"), ("CI", "CI"), ("", "CC")]))
+def test_disputed_items_are_a_stratum_of_their_own(runs: Any) -> None:
+    report = build_report(runs.run([("CIC", "II"), ("CC", "CC"), ("CI", "CI"), ("", "CC")]))
     parts = report["graders"][0]["by_dispute"]
     assert (parts["disputed"]["n_items"], parts["disputed"]["n_labelled"]) == (2, 1)
     assert parts["disputed"]["false_negative_rate"]["value"] == 1
@@ -100,14 +37,14 @@ def test_disputed_items_are_a_stratum_of_their_own() -> None:
     assert report["human_agreement"]["pairwise_raw"]["value"] == pytest.approx((1 / 3 + 1 + 0) / 3)
 
 
-def test_one_rater_has_no_ceiling_and_no_stratum() -> None:
-    report = build_report(make_run(SMALL))
+def test_one_rater_has_no_ceiling_and_no_stratum(runs: Any) -> None:
+    report = build_report(runs.run(SMALL))
     assert report["human_agreement"] is None
     assert report["graders"][0]["by_dispute"] == {}
 
 
-def test_kinds_split_every_count() -> None:
-    data = make_run([*SMALL, ("C", "-C")], kinds=["exact", "exact", "other", "other", None, None])
+def test_kinds_split_every_count(runs: Any) -> None:
+    data = runs.run([*SMALL, ("C", "-C")], kinds=["exact", "exact", "other", "other", None, None])
     grader = build_report(data)["graders"][0]
     assert list(grader["by_kind"]) == ["(no kind)", "exact", "other"]
     for name in ("n_items", "n_expected", "n_verdicts", "n_labelled"):
@@ -119,8 +56,8 @@ def test_kinds_split_every_count() -> None:
     assert "false_positive_rate" in exact["not_defined"]
 
 
-def test_labels_are_joined_under_the_graders_rubric() -> None:
-    data = make_run([("C", "C"), ("C", "C")])
+def test_labels_are_joined_under_the_graders_rubric(runs: Any) -> None:
+    data = runs.run([("C", "C"), ("C", "C")])
     other = tuple(
         replace(label, rubric="rules@2.0.0", label="INCORRECT") for label in data.calibration_set.human_labels
     )
@@ -137,8 +74,8 @@ def test_labels_are_joined_under_the_graders_rubric() -> None:
     ]
 
 
-def test_labels_of_an_older_wording_are_left_out() -> None:
-    data = make_run([("C", "C"), ("C", "I")])
+def test_labels_of_an_older_wording_are_left_out(runs: Any) -> None:
+    data = runs.run([("C", "C"), ("C", "I")])
     old = data.calibration_set.human_labels
     stale = replace(data.calibration_set, human_labels=(old[0], replace(old[1], item_digest="0" * 64)))
     report = build_report(replace(data, calibration_set=stale))
@@ -147,11 +84,11 @@ def test_labels_of_an_older_wording_are_left_out() -> None:
     assert any("1 labels were given to an older wording" in warning for warning in report["warnings"])
 
 
-def test_items_with_equal_content_share_verdicts() -> None:
-    first = make_item(1)
+def test_items_with_equal_content_share_verdicts(runs: Any) -> None:
+    first = runs.item(1)
     twin = replace(first, item_id="twin")
     data = RunData(
-        "r", "e", make_set([first, twin], ["C", "I"]), 2, "robust", [make_grader(make_verdicts([first], ["C"]), 1)]
+        "r", "e", runs.labelled([first, twin], ["C", "I"]), 2, "robust", [runs.grader(runs.verdicts([first], ["C"]), 1)]
     )
     report = build_report(data)
     grader = report["graders"][0]
@@ -159,13 +96,13 @@ def test_items_with_equal_content_share_verdicts() -> None:
     assert grader["false_negative_rate"]["value"] == 0
     assert grader["false_positive_rate"]["value"] == 1
     assert report["set"]["n_same_content"] == 1
-    silent = replace(data, graders=[make_grader(make_verdicts([first], ["."]), 1)])
+    silent = replace(data, graders=[runs.grader(runs.verdicts([first], ["."]), 1)])
     assert build_report(silent)["graders"][0]["not_answered"] == {"timeout": 2}
 
 
-def test_most_inconsistent_items_come_first_and_only_those() -> None:
+def test_most_inconsistent_items_come_first_and_only_those(runs: Any) -> None:
     rows = [("C", "CCCC"), ("C", "CCCI"), ("C", "CCII"), ("C", "CIN-"), ("", "CI--")]
-    entries = graded(rows)["most_inconsistent"]
+    entries = runs.graded(rows)["most_inconsistent"]
     assert [entry["item_id"] for entry in entries] == ["item-003", "item-002", "item-004", "item-001"]
     assert entries[0]["verdicts"] == {"INCORRECT": 1, "NOT_ATTEMPTED": 1, "CORRECT": 1}
     assert entries[0]["failures"] == {"unparsed": 1}
@@ -173,21 +110,21 @@ def test_most_inconsistent_items_come_first_and_only_those() -> None:
     assert entries[2]["human_label"] is None
 
 
-def test_ten_most_inconsistent_items_at_most() -> None:
-    assert len(graded([("C", "CI")] * 25)["most_inconsistent"]) == 10
+def test_ten_most_inconsistent_items_at_most(runs: Any) -> None:
+    assert len(runs.graded([("C", "CI")] * 25)["most_inconsistent"]) == 10
 
 
-def test_range_check_contradicts_grader_and_people_apart() -> None:
+def test_range_check_contradicts_grader_and_people_apart(runs: Any) -> None:
     responses = ["8,333", "9,000", "8,333", "about eight or nine", "8,199"]
-    items = [make_item(n, reference=RANGE, response=text) for n, text in enumerate(responses)]
+    items = [runs.item(n, reference=RANGE, response=text) for n, text in enumerate(responses)]
     letters = ["III", "CCI", "CCC", "III", "CIN"]
     data = RunData(
         "r",
         "e",
-        make_set(items, ["C", "I", "N", "C", "C"]),
+        runs.labelled(items, ["C", "I", "N", "C", "C"]),
         5,
         "robust",
-        [make_grader(make_verdicts(items, letters), 3)],
+        [runs.grader(runs.verdicts(items, letters), 3)],
     )
     report = build_report(data)
     found = report["graders"][0]["range_disagreements"]
@@ -201,17 +138,17 @@ def test_range_check_contradicts_grader_and_people_apart() -> None:
     assert "never the verdict" in render_text(report, width=300)
 
 
-def test_two_parsers_side_by_side() -> None:
-    items = [make_item(number) for number in range(5)]
-    ours = make_verdicts(items, ["C", "-", "I", ".", "N"])
-    theirs = [replace(verdict, rule="official") for verdict in make_verdicts(items, ["C", "N", "C", ".", "N"])]
+def test_two_parsers_side_by_side(runs: Any) -> None:
+    items = [runs.item(number) for number in range(5)]
+    ours = runs.verdicts(items, ["C", "-", "I", ".", "N"])
+    theirs = [replace(verdict, rule="official") for verdict in runs.verdicts(items, ["C", "N", "C", ".", "N"])]
     data = RunData(
         "r",
         "e",
-        make_set(items, ["C", "C", "I", "I", "I"]),
+        runs.labelled(items, ["C", "C", "I", "I", "I"]),
         4,
         "robust",
-        [make_grader(ours, 1)],
+        [runs.grader(ours, 1)],
         compare_rule={"g1": theirs},
     )
     moved = build_report(data)["graders"][0]["parser_comparison"]

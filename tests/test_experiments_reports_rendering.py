@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,12 +16,14 @@ from rich.cells import cell_len
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
-from calibration_sets.references.reference import Reference
+from calibration_sets.references.reference import AcceptableRange, Reference
 from calibration_sets.scale import SIMPLEQA
 from experiments.reports import GraderResults, RunData, build_report, render_json, render_markdown, render_text
 from experiments.reports.document import Table
 from experiments.reports.escaping import escape_markdown, quote, shorten, visible
 from experiments.reports.figures import coefficient_text, percent, rate_text
+from experiments.reports.table_layout import GAP, lay_out
+from experiments.reports.wrapping import wrap
 from graders.verdict import Verdict
 
 HOSTILE = [
@@ -143,7 +147,8 @@ def test_the_summary_has_one_line_a_grader() -> None:
     lines = render_text(report, width=100).split("\n")
     start = next(number for number, line in enumerate(lines) if line.startswith("#  grader"))
     assert [line[0] for line in lines[start + 2 : start + 5]] == ["1", "2", "3"]
-    assert lines[start + 5].startswith("- 1 = ")
+    assert lines[start + 5] == "-: not defined; the reasons stand below."
+    assert lines[start + 6].startswith("- 1 = ")
     assert all("66.7%" in line for line in lines[start + 2 : start + 5])
 
 
@@ -162,6 +167,93 @@ def test_the_text_explains_what_it_shows() -> None:
 def test_a_long_list_of_graders_and_labels_keeps_the_width() -> None:
     shown = render_text(build_report(hostile_run(["a" * 200, "b" * 200], graders=4)), width=100)
     assert max(map(cell_len, shown.split("\n"))) <= 100
+
+
+INTERVAL = re.compile(r"-?[\d.]+%? \[-?[\d.]+, -?[\d.]+\]|[\d.]+% \([\d,]+\)|[\d.]+% to [\d.]+%")
+
+
+def named_run(graders: int, source: str) -> RunData:
+    """Graders with a long name that flip, on forty items of kinds with long names."""
+    data = hostile_run([f"a_kind_with_a_name_{number}" for number in range(40)], graders=graders)
+    shown = [replace(grader, model="vendor/text-davinci-003-2022-11-28", prompt="p@1") for grader in data.graders]
+    return replace(data, graders=shown, calibration_set=replace(data.calibration_set, label_source=source))
+
+
+@pytest.mark.parametrize("width", [60, 61, 73, 80, 90, 100, 120, 140, 200])
+def test_no_width_splits_an_interval_or_a_count(width: int) -> None:
+    report = build_report(named_run(2, "human"))
+    wide, shown = render_text(report, width=500), render_text(report, width=width)
+    assert sorted(INTERVAL.findall(shown)) == sorted(INTERVAL.findall(wide))
+    assert len(INTERVAL.findall(wide)) > 90
+    assert shown.count("[") == wide.count("[")
+    assert max(map(cell_len, shown.split("\n"))) <= width
+
+
+def test_a_wide_page_is_used_and_a_narrow_one_goes_on_below() -> None:
+    report = build_report(named_run(2, "human"))
+    heads = {
+        width: [line.split() for line in render_text(report, width=width).split("\n") if line.startswith("#  grader")]
+        for width in (80, 100, 140)
+    }
+    assert len(heads[100]) == len(heads[140]) == 1
+    assert [head[-1] for head in heads[80]] == ["coverage", "alpha"]
+    wide = render_text(report, width=140)
+    assert "1  text-davinci-003-2022-11-28  " in wide
+    narrow = render_text(report, width=100).split("\n")
+    start = next(number for number, line in enumerate(narrow) if line.startswith("#  grader"))
+    assert narrow[start + 2].startswith("1  text-davinci-")
+    assert "2022-11-28" in narrow[start + 3]
+
+
+def test_what_is_explained_once_is_not_explained_again() -> None:
+    reference = Reference("5", "5", ranges=(AcceptableRange(Decimal(4), Decimal(6), Decimal(5), None),))
+    data = named_run(3, "human")
+    items = tuple(replace(item, reference=reference) for item in data.calibration_set.items)
+    digests = {old.digest: new.digest for old, new in zip(data.calibration_set.items, items, strict=True)}
+    labels = tuple(
+        replace(label, item_digest=digests[label.item_digest]) for label in data.calibration_set.human_labels
+    )
+    graders = [
+        replace(grader, verdicts=[replace(given, item_digest=digests[given.item_digest]) for given in grader.verdicts])
+        for grader in data.graders
+    ]
+    whole = replace(data.calibration_set, items=items, human_labels=labels)
+    report = build_report(replace(data, calibration_set=whole, graders=graders))
+    for text in (render_text(report, width=300), render_markdown(report)):
+        assert text.count("Range check against the grader") == 3
+        for words in ("is never the verdict", "Kappa falls", "in rows, the grader in columns", "The last column is"):
+            assert text.count(words) == 1, words
+        assert text.count("Prevalence of people's labels") == 3
+
+
+@pytest.mark.parametrize("source", ["published", "construction"])
+def test_labels_that_nobody_gave_are_not_called_peoples(source: str) -> None:
+    shown = render_text(build_report(named_run(1, source)), width=300)
+    assert "Agreement with the reference" in shown
+    assert "False negatives: the reference said CORRECT" in shown
+    assert "the reference CORRECT; grader" in shown
+    (kept,) = [line for line in shown.split("\n") if re.search("people", line, re.IGNORECASE)]
+    assert kept.startswith("- people among themselves: not defined")
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab 1.%[],()-_日\u0301"), max_size=80), st.integers(4, 40))
+def test_wrapping_loses_no_letter_and_keeps_the_width(text: str, width: int) -> None:
+    lines = wrap(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(cell_len(line) <= width for line in lines)
+
+
+@given(
+    st.lists(st.lists(st.text("ab -1", max_size=30), min_size=4, max_size=4), min_size=1, max_size=5),
+    st.integers(60, 200),
+)
+def test_a_layout_shows_each_column_and_fits(rows: list[list[str]], width: int) -> None:
+    table = Table(("name", "x", "y y", "z"), tuple(map(tuple, rows)))  # type: ignore[arg-type]
+    parts = lay_out(table, width)
+    assert sorted({position for part in parts for position in part.positions}) == [0, 1, 2, 3]
+    assert all(part.positions[0] == 0 for part in parts)
+    assert all(sum(part.widths) + GAP * (len(part.widths) - 1) <= width for part in parts)
 
 
 @given(st.text(st.characters(), max_size=60))

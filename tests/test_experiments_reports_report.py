@@ -6,81 +6,18 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration_sets.calibration_set import CalibrationSet
-from calibration_sets.item import HumanLabel, Item
-from calibration_sets.references.reference import AcceptableRange, Reference
 from calibration_sets.scale import SIMPLEQA, LabelScale
-from experiments.reports import GraderResults, RunData, build_report, render_json, render_markdown, render_text
-from graders.verdict import Usage, Verdict
+from experiments.reports import build_report, render_json, render_markdown, render_text
+from graders.verdict import Usage
 
-LABELS = {"C": "CORRECT", "I": "INCORRECT", "N": "NOT_ATTEMPTED"}
-FAILURES = {"-": "unparsed", "?": "ambiguous", ".": "not_answered"}
-RUBRIC = "rules@1.0.0"
 ESTIMATE = {"value", "low", "high", "level", "method", "n", "clusters", "repeats"}
-RANGE = Reference("8,282", "8,282", ranges=(AcceptableRange(Decimal(8199), Decimal(8365), Decimal(8282), None),))
 SMALL = [("C", "CC"), ("C", "CI"), ("C", "II"), ("I", "IC"), ("N", "NN")]
-
-
-def make_item(number: int, *, kind: str | None = None, reference: Reference | None = None, response: str = "") -> Item:
-    return Item(
-        item_id=f"item-{number:03}",
-        question=f"Question {number}?",
-        reference=reference or Reference("right", "right"),
-        response=response or f"response {number}",
-        cluster_id=f"question-{number}",
-        kind=kind,
-    )
-
-
-def make_set(items: Sequence[Item], people: Sequence[str], *, scale: LabelScale = SIMPLEQA) -> CalibrationSet:
-    """``people`` holds one letter a rater for each item."""
-    labels = tuple(
-        HumanLabel(item.item_id, item.digest, f"rater-{rater}", LABELS[letter], RUBRIC)
-        for item, letters in zip(items, people, strict=True)
-        for rater, letter in enumerate(letters)
-    )
-    return CalibrationSet("small", "1.0.0", RUBRIC, scale, "human", "CC0", "us", "", tuple(items), labels)
-
-
-def make_verdicts(items: Sequence[Item], letters: Sequence[str], grader_id: str = "g1") -> list[Verdict]:
-    """One letter a repeat; a space is a repeat that is absent."""
-    return [
-        Verdict(
-            item.digest,
-            grader_id,
-            repeat,
-            LABELS.get(letter),
-            FAILURES.get(letter),  # type: ignore[arg-type]
-            "robust",
-            "timeout" if letter == "." else "",
-        )
-        for item, row in zip(items, letters, strict=True)
-        for repeat, letter in enumerate(row)
-        if letter != " "
-    ]
-
-
-def make_grader(verdicts: Sequence[Verdict], repeats: int, *, grader_id: str = "g1", rubric: str | None = None) -> Any:
-    sampling = {"temperature": 2.0, "repeats": repeats, "seed": 0, "max_tokens": 64, "channel": "letter"}
-    return GraderResults(grader_id, "p@1.0.0#0", rubric, "local/tiny", sampling, [], [], verdicts)
-
-
-def make_run(rows: Sequence[tuple[str, str]], *, kinds: Sequence[str | None] | None = None) -> RunData:
-    items = [make_item(number, kind=kinds[number] if kinds else None) for number in range(len(rows))]
-    people, letters = [row[0] for row in rows], [row[1] for row in rows]
-    grader = make_grader(make_verdicts(items, letters), max(map(len, letters), default=1))
-    return RunData("run-1", "exp", make_set(items, people), len(items), "robust", [grader])
-
-
-def graded(rows: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    return build_report(make_run(rows))["graders"][0]
 
 
 def estimates(node: Any) -> Iterator[dict[str, Any]]:
@@ -95,8 +32,8 @@ def estimates(node: Any) -> Iterator[dict[str, Any]]:
             yield from estimates(inner)
 
 
-def test_error_rates_are_means_of_item_means() -> None:
-    grader = graded(SMALL)
+def test_error_rates_are_means_of_item_means(runs: Any) -> None:
+    grader = runs.graded(SMALL)
     assert grader["false_negative_rate"]["value"] == pytest.approx((0 + 1 / 2 + 1) / 3)
     assert grader["false_positive_rate"]["value"] == pytest.approx((1 / 2 + 0) / 2)
     assert (grader["false_negative_rate"]["n"], grader["false_positive_rate"]["n"]) == (3, 2)
@@ -104,16 +41,16 @@ def test_error_rates_are_means_of_item_means() -> None:
     assert grader["false_negative_rate_bounds"] is None
 
 
-def test_confusion_has_people_in_rows_worst_first() -> None:
-    confusion = graded(SMALL)["confusion"]
+def test_confusion_has_people_in_rows_worst_first(runs: Any) -> None:
+    confusion = runs.graded(SMALL)["confusion"]
     assert confusion["labels"] == ["INCORRECT", "NOT_ATTEMPTED", "CORRECT"]
     assert confusion["counts"] == [[1, 0, 1], [0, 2, 0], [3, 0, 3]]
     assert confusion["rates"][2] == pytest.approx([(0 + 1 / 2 + 1) / 3, 0, (1 + 1 / 2 + 0) / 3])
     assert confusion["n_items"] == [1, 1, 3]
 
 
-def test_repeats_and_agreement_by_hand() -> None:
-    grader = graded(SMALL)
+def test_repeats_and_agreement_by_hand(runs: Any) -> None:
+    grader = runs.graded(SMALL)
     assert grader["flip_rate"]["value"] == pytest.approx(2 / 5)
     assert grader["pairwise_disagreement"]["value"] == pytest.approx((0 + 1 + 0 + 1 + 0) / 5)
     assert grader["alpha_repeats"]["value"] == pytest.approx(1 - (4 / 10) / (1 - (4 * 3 + 4 * 3 + 2 * 1) / (10 * 9)))
@@ -127,8 +64,8 @@ def test_repeats_and_agreement_by_hand() -> None:
     )
 
 
-def test_majority_counts_ties_apart() -> None:
-    majority = graded(SMALL)["majority"]
+def test_majority_counts_ties_apart(runs: Any) -> None:
+    majority = runs.graded(SMALL)["majority"]
     assert list(majority) == ["1", "2"]
     assert majority["1"]["false_negative_rate"]["value"] == pytest.approx((0 + 1 / 2 + 1) / 3)
     assert majority["2"]["false_negative_rate"]["value"] == pytest.approx(1 / 3)
@@ -136,12 +73,12 @@ def test_majority_counts_ties_apart() -> None:
     assert majority["2"]["false_positive_ties"]["value"] == pytest.approx(1 / 2)
 
 
-def test_ten_repeats_report_small_odd_majorities_and_all() -> None:
-    assert sorted(map(int, graded([("C", "C" * 10), ("I", "I" * 10)])["majority"])) == [1, 3, 5, 10]
+def test_ten_repeats_report_small_odd_majorities_and_all(runs: Any) -> None:
+    assert sorted(map(int, runs.graded([("C", "C" * 10), ("I", "I" * 10)])["majority"])) == [1, 3, 5, 10]
 
 
-def test_failures_are_never_labels_and_give_bounds() -> None:
-    grader = graded([("C", "CC"), ("C", "C-"), ("C", "?."), ("I", "I ")])
+def test_failures_are_never_labels_and_give_bounds(runs: Any) -> None:
+    grader = runs.graded([("C", "CC"), ("C", "C-"), ("C", "?."), ("I", "I ")])
     assert grader["false_negative_rate"]["value"] == 0
     assert grader["false_negative_rate"]["n"] == 2
     assert grader["false_negative_rate_bounds"] == pytest.approx([0, (0 + 1 / 2 + 1) / 3])
@@ -156,8 +93,8 @@ def test_failures_are_never_labels_and_give_bounds() -> None:
     assert grader["confusion"]["n_missing"] == [1, 0, 3]
 
 
-def test_errored_items_do_not_vanish_from_the_denominator() -> None:
-    report = build_report(make_run([("C", "C")] * 5 + [("C", "-")] * 5))
+def test_errored_items_do_not_vanish_from_the_denominator(runs: Any) -> None:
+    report = build_report(runs.run([("C", "C")] * 5 + [("C", "-")] * 5))
     grader = report["graders"][0]
     assert (grader["n_items"], grader["n_verdicts"], grader["coverage"]) == (10, 5, 0.5)
     assert grader["false_negative_rate_bounds"] == [0.0, 0.5]
@@ -167,8 +104,8 @@ def test_errored_items_do_not_vanish_from_the_denominator() -> None:
         assert "5 of 10 verdicts missing" in text
 
 
-def test_a_grader_without_any_label_has_no_rates() -> None:
-    grader = graded([("C", "--"), ("I", "..")])
+def test_a_grader_without_any_label_has_no_rates(runs: Any) -> None:
+    grader = runs.graded([("C", "--"), ("I", "..")])
     for name in ("false_negative_rate", "false_positive_rate", "flip_rate", "pairwise_disagreement", "alpha_repeats"):
         assert grader[name]["value"] is None
         assert "no valid verdict" in grader["not_defined"][name]
@@ -177,8 +114,8 @@ def test_a_grader_without_any_label_has_no_rates() -> None:
     assert grader["agreement"]["raw"]["value"] is None
 
 
-def test_one_class_is_not_defined_with_its_agreement() -> None:
-    report = build_report(make_run([("C", "C")] * 5))
+def test_one_class_is_not_defined_with_its_agreement(runs: Any) -> None:
+    report = build_report(runs.run([("C", "C")] * 5))
     grader = report["graders"][0]
     for name in ("cohen_kappa", "gwet_ac1", "krippendorff_alpha"):
         assert grader["agreement"][name]["value"] is None
@@ -189,16 +126,16 @@ def test_one_class_is_not_defined_with_its_agreement() -> None:
     assert any("one class only, all 5 labels are CORRECT" in warning for warning in report["warnings"])
 
 
-def test_a_set_without_right_answers_has_no_false_negatives() -> None:
-    grader = graded([("I", "CI"), ("N", "NN")])
+def test_a_set_without_right_answers_has_no_false_negatives(runs: Any) -> None:
+    grader = runs.graded([("I", "CI"), ("N", "NN")])
     assert grader["false_negative_rate"]["value"] is None
     assert grader["not_defined"]["false_negative_rate"] == "no item that people called CORRECT, n = 0 of 2 labelled"
     assert grader["false_positive_rate"]["value"] == pytest.approx((1 / 2 + 0) / 2)
 
 
-def test_a_scale_without_a_right_label_has_no_error_rates() -> None:
+def test_a_scale_without_a_right_label_has_no_error_rates(runs: Any) -> None:
     scale = LabelScale("grades", SIMPLEQA.labels, level="ordinal")
-    data = make_run(SMALL)
+    data = runs.run(SMALL)
     data = replace(data, calibration_set=replace(data.calibration_set, scale=scale))
     grader = build_report(data)["graders"][0]
     assert grader["false_negative_rate"]["value"] is None
@@ -208,24 +145,24 @@ def test_a_scale_without_a_right_label_has_no_error_rates() -> None:
     assert "Cohen's kappa, linear weights" in render_text(build_report(data))
 
 
-def test_one_repeat_has_no_repeat_statistics() -> None:
-    report = build_report(make_run([("C", "C"), ("I", "C")]))
+def test_one_repeat_has_no_repeat_statistics(runs: Any) -> None:
+    report = build_report(runs.run([("C", "C"), ("I", "C")]))
     grader = report["graders"][0]
     assert grader["flip_rate"]["value"] is None
     assert grader["not_defined"]["alpha_repeats"] == "one verdict an item, n = 2"
     assert any("one verdict an item" in warning for warning in report["warnings"])
 
 
-def test_ten_of_ten_consistent_items_are_no_proof() -> None:
-    report = build_report(make_run([("C", "CCC")] * 5 + [("I", "III")] * 5))
+def test_ten_of_ten_consistent_items_are_no_proof(runs: Any) -> None:
+    report = build_report(runs.run([("C", "CCC")] * 5 + [("I", "III")] * 5))
     flip = report["graders"][0]["flip_rate"]
     assert flip["value"] == 0
     assert 1 - flip["high"] == pytest.approx(0.7225, abs=5e-4)
     assert "10 of 10 items with two or more valid verdicts, 100.0% [72.2, 100.0]" in render_text(report, width=200)
 
 
-def test_usage_and_settings_are_told() -> None:
-    data = make_run(SMALL)
+def test_usage_and_settings_are_told(runs: Any) -> None:
+    data = runs.run(SMALL)
     told = replace(
         data.graders[0],
         usage=Usage(1200, 34, None),
@@ -238,8 +175,8 @@ def test_usage_and_settings_are_told() -> None:
     assert grader["effective_sampling"] == [{"temperature": 1.0, "top_k": "inf"}]
 
 
-def test_the_summary_line_holds_the_headline_figures() -> None:
-    report = build_report(make_run([("C", "CCCC"), ("C", "CCCI"), ("I", "III-")]))
+def test_the_summary_line_holds_the_headline_figures(runs: Any) -> None:
+    report = build_report(runs.run([("C", "CCCC"), ("C", "CCCI"), ("I", "III-")]))
     (line,) = [line for line in render_text(report).split("\n") if line.startswith("1  tiny")]
     figures = line.split()
     assert figures[2] == "12.5%"  # false negatives: (0 + 1/4) / 2
@@ -247,16 +184,16 @@ def test_the_summary_line_holds_the_headline_figures() -> None:
     assert figures[8:12] == ["91.7%", "33.3%", "4", "16.7%"]  # 11/12 valid, one of 3 flips, (0 + 1/2 + 0) / 3
 
 
-def test_nothing_at_all_is_still_a_report() -> None:
-    report = build_report(make_run([]))
+def test_nothing_at_all_is_still_a_report(runs: Any) -> None:
+    report = build_report(runs.run([]))
     assert report["graders"][0]["coverage"] is None
     assert "0 items of 0 in the set" in render_text(report)
     assert "0 items of 0 in the set" in render_markdown(report)
     assert json.loads(render_json(report)) == report
 
 
-def test_every_estimate_has_the_eight_fields() -> None:
-    data = make_run([*SMALL, ("CIC", "-."), ("CI", "CN")], kinds=["a", None, "b", "a", "b", "a", None])
+def test_every_estimate_has_the_eight_fields(runs: Any) -> None:
+    data = runs.run([*SMALL, ("CIC", "-."), ("CI", "CN")], kinds=["a", None, "b", "a", "b", "a", None])
     report = build_report(replace(data, compare_rule={"g1": list(data.graders[0].verdicts)}))
     found = list(estimates(report))
     assert len(found) > 40
@@ -273,8 +210,8 @@ ROWS = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 1000))
-def test_order_moves_no_byte_and_counts_add_up(rows: list[tuple[str, str]], seed: int) -> None:
-    data = make_run(rows, kinds=[None if len(letters) % 2 else "odd" for _, letters in rows])
+def test_order_moves_no_byte_and_counts_add_up(runs: Any, rows: list[tuple[str, str]], seed: int) -> None:
+    data = runs.run(rows, kinds=[None if len(letters) % 2 else "odd" for _, letters in rows])
     shuffle = random.Random(seed)
 
     def mixed(values: Sequence[Any]) -> list[Any]:

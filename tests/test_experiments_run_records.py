@@ -109,5 +109,18 @@ def test_the_official_parser_needs_a_letter_to_fall_back_on(study: Any, store: R
     file.write_text("item,label\ni0,CORRECT\n", encoding="utf-8")
     run_id = import_verdicts(file, str(study.folder / "small"), store, grader="g")
     for options in ({"parser": "official"}, {"compare_parsers": True}):
-        with pytest.raises(SpecError, match="no letter for NOT_ATTEMPTED"):
+        with pytest.raises(SpecError, match="no grader answers with letters"):
             load_run_data(store, run_id, **options)
+
+
+def test_the_official_parser_leaves_graders_alone_that_answer_in_words(study: Any, store: RunStore) -> None:
+    run_experiment(load_experiment(str(study.experiment)), store, open_client)
+    official, _ = load_run_data(store, "study", parser="official")
+    rules = {grader.model: {verdict.rule for verdict in grader.verdicts} for grader in official.graders}
+    assert rules["baseline/lexical"] == {"robust"}
+    assert {rule for model, found in rules.items() for rule in found if model.startswith("replay/")} == {"official"}
+    compared, _ = load_run_data(store, "study", compare_parsers=True)
+    assert compared.compare_rule is not None
+    assert [grader.model for grader in compared.graders if grader.grader_id not in compared.compare_rule] == [
+        "baseline/lexical"
+    ]

@@ -240,3 +240,17 @@ def test_plain_names_are_taken(name: str) -> None:
 def test_names_that_could_be_misread_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="expected up to 100"):
         check_run_name(name)
+
+
+@pytest.mark.parametrize("analyses", ['parser = "official"', "compare_parsers = true"])
+def test_the_official_parser_is_refused_at_the_start_where_no_grader_answers_by_letter(
+    tmp_path: Path, analyses: str
+) -> None:
+    path = tmp_path / "e.toml"
+    graders = '[[graders]]\nmodel = "local/smollm2"\nprompt = "{}"\n[[graders]]\nmodel = "baseline/lexical"\n'
+    header = f'name = "e"\nset = "probes"\nanalyses = {{ {analyses} }}\n'
+    path.write_text(header + graders.format("simpleqa_short@1.0.0"))
+    with pytest.raises(SpecError, match=r"e\.toml: analyses\.\w+: no grader answers with letters"):
+        load_experiment(str(path))
+    path.write_text(header + graders.format("simpleqa@1.0.0"))
+    assert len(load_experiment(str(path)).graders) == 2

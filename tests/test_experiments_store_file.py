@@ -152,7 +152,10 @@ def test_the_names_that_a_run_can_be_found_by(tmp_path: Path) -> None:
             store.find_run("r")
         for run_id in ("a-1", "a-2", "b-1"):
             store.create_run(RunRecord(run_id, {}), {})
-        with pytest.raises(RunNotFoundError, match=r"2 runs begin so; expected one of \['a-1', 'a-2'\]"):
+        with pytest.raises(
+            RunNotFoundError,
+            match=r"2 runs begin so \(autorater runs tells them apart\); expected one of \['a-1', 'a-2'\]",
+        ):
             store.find_run("a")
         with pytest.raises(RunNotFoundError, match=r"no such run; expected one of \['a-1', 'a-2', 'b-1'\]"):
             store.find_run("")

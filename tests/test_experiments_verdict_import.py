@@ -229,3 +229,13 @@ def test_the_same_verdicts_are_the_same_run_and_others_another(desk: Desk) -> No
 def test_a_file_that_is_no_table_is_an_error(desk: Desk, place: str) -> None:
     with pytest.raises((CalibrationSetError, ExperimentError), match=r"expected|no such file"):
         desk.take(desk.folder / place)
+
+
+def test_labels_of_another_spelling_are_taken_as_what_they_mean(desk: Desk) -> None:
+    run_id = desk.put(table("i0,yes", "i1,no", "i2,CORRECT"), labels=["yes=CORRECT", "no=INCORRECT"])
+    assert desk.section(run_id)["verdicts"] == {"INCORRECT": 1, "NOT_ATTEMPTED": 0, "CORRECT": 2}
+
+
+@pytest.mark.parametrize("entries", [["yes"], ["=CORRECT"], ["yes=Right"], ["yes=CORRECT", "yes=INCORRECT"]])
+def test_a_bad_spelling_of_a_label_is_refused(desk: Desk, entries: list[str]) -> None:
+    assert desk.refused(table("i0,yes"), labels=entries).startswith(f"--label: {entries[-1]!r}; expected TEXT=LABEL")

@@ -310,3 +310,14 @@ def test_an_interruption_ends_the_process_cleanly(weights_file: Path) -> None:
     assert "done" not in out
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert process.returncode in (130, -2)
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_an_engine_can_be_closed_as_soon_as_it_is_open(weights: Path) -> None:
+    # Ended before its loop turns, the server inside never ends: an interruption then hangs for ever.
+    code = (
+        "import sys; from pathlib import Path; from graders.providers.local import open_engine\n"
+        "for _ in range(8): open_engine(Path(sys.argv[1]), threads=2).close()\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(weights)], timeout=120, check=True)

@@ -54,10 +54,11 @@ def set_cautions(fields: Fields, *, n_items_in_set: int, n_stale: int) -> list[s
     return said
 
 
-def grader_cautions(section: Fields) -> list[str]:
+def grader_cautions(section: Fields, *, parser_rule: str) -> list[str]:
     """What to know about one grader's figures."""
     said = [
         *_label_cautions(section),
+        *_parser_cautions(section, parser_rule),
         *_missing_cautions(section),
         *_repeat_cautions(section),
         *_class_cautions(section),
@@ -71,6 +72,12 @@ def grader_cautions(section: Fields) -> list[str]:
 def _label_cautions(section: Fields) -> list[str]:
     given, followed = section["labels"]["rubric"], section["rubric"]
     return [] if given == followed else [f"labels were given under {given}, the grader follows {followed}"]
+
+
+def _parser_cautions(section: Fields, parser_rule: str) -> list[str]:
+    if parser_rule == "official" and "robust" in section["parser_rule"]:
+        return ["replies read by the robust parser: they are not letters, which the official one looks for"]
+    return []
 
 
 def _missing_cautions(section: Fields) -> list[str]:
@@ -127,8 +134,20 @@ def _sampling_cautions(asked: Fields, effective: Sequence[Fields]) -> list[str]:
     for name in sorted(asked.keys() - UNCHECKED_SETTINGS):
         if asked[name] is None:
             continue
-        found = [settings[name] for settings in effective if settings.get(name, asked[name]) != asked[name]]
+        found = [
+            settings[name]
+            for settings in effective
+            if settings.get(name, asked[name]) != asked[name] and not _bound_to_labels(name, asked, settings)
+        ]
         if found:
             values = ", ".join(sorted({str(value) for value in found}))
             said.append(f"{name} asked {asked[name]}, in force {values}")
     return said
+
+
+def _bound_to_labels(name: str, asked: Fields, settings: Fields) -> bool:
+    """Whether a lower limit of tokens only says that no more than a label could be written."""
+    if name != "max_tokens" or settings.get("constrained") is not True:
+        return False
+    limit = settings[name]
+    return isinstance(limit, int) and isinstance(asked[name], int) and 0 < limit < asked[name]

@@ -9,9 +9,10 @@ __all__ = ["Block", "Bullets", "Document", "Entries", "Entry", "Paragraph", "Sec
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph."""
+    """One paragraph; one that explains, and would read the same again, stands ``once`` in a document."""
 
     text: str
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,15 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under named columns, as many cells a row as columns; the first ``n_text`` columns are words."""
+    """Rows under named columns, as many cells a row as columns; the first ``n_text`` columns are words.
+
+    Where the page is too narrow, ``breaks`` are the columns before which the table is cut first.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_text: int = 1
+    breaks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         uneven = [row for row in self.rows if len(row) != len(self.columns)]

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "DASH",
     "NOT_DEFINED",
     "basis",
     "bounds_text",
+    "brief",
     "coefficient_text",
     "count_text",
     "listing",
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 NOT_DEFINED = "not defined"
+DASH = "-"
 
 Fields = Mapping[str, Any]
 
@@ -62,9 +65,14 @@ def short_coefficient(estimate: Fields) -> str:
     return NOT_DEFINED if estimate["value"] is None else f"{estimate['value']:.3f}"
 
 
+def brief(shown: str) -> str:
+    """A figure as a narrow table shows it: a dash where it is not defined."""
+    return DASH if shown == NOT_DEFINED else shown
+
+
 def bounds_text(bounds: list[float] | None) -> str:
     """Lowest and highest rate that missing verdicts allow; a dash where none is missing."""
-    return f"{percent(bounds[0])} to {percent(bounds[1])}" if bounds else "-"
+    return f"{percent(bounds[0])} to {percent(bounds[1])}" if bounds else DASH
 
 
 def basis(estimate: Fields) -> tuple[str, str, str]:

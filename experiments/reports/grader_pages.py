@@ -7,9 +7,11 @@ from typing import Any
 
 from experiments.reports.document import Bullets, Paragraph, Section, Table
 from experiments.reports.figures import (
+    DASH,
     NOT_DEFINED,
     basis,
     bounds_text,
+    brief,
     coefficient_text,
     count_text,
     listing,
@@ -17,6 +19,7 @@ from experiments.reports.figures import (
     rate_text,
     short_percent,
 )
+from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import inconsistent_section, range_section
 from experiments.reports.parser_pages import parser_section
 
@@ -30,19 +33,20 @@ MOST_SETTINGS = 3
 
 def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
     """All sections of one grader, in reading order; those without content are left out."""
+    words = label_words(report["set"])
     return [
         _identity(grader),
-        _error_rates(grader),
-        _confusion(grader),
+        _error_rates(grader, words),
+        _confusion(grader, words),
         _failures(grader),
         _repeats(grader),
-        _agreement(grader),
+        _agreement(grader, words),
         *_majority(grader),
         *_parts("By kind", "kind", grader["by_kind"]),
         *_parts("Where people disagreed with each other", "people were", grader["by_dispute"]),
-        inconsistent_section(grader),
-        *range_section(grader, report["range_check"]),
-        *parser_section(grader),
+        inconsistent_section(grader, words),
+        *range_section(grader, report["range_check"], words),
+        *parser_section(grader, words),
     ]
 
 
@@ -86,11 +90,11 @@ def _usage(usage: Fields) -> str:
     )
 
 
-def _error_rates(grader: Fields) -> Section:
+def _error_rates(grader: Fields, words: LabelWords) -> Section:
     rows = tuple(
         (
             name,
-            rate_text(grader[field], grader["not_defined"].get(field)),
+            rate_text(grader[field], words.retold(grader["not_defined"].get(field))),
             *basis(grader[field]),
             percent(grader["rate_coverage"][field]),
             bounds_text(grader[f"{field}_bounds"]),
@@ -99,21 +103,21 @@ def _error_rates(grader: Fields) -> Section:
     )
     columns = ("single-draw rate", "over valid verdicts", *BASIS, "missing right to wrong")
     note = (
-        "The last column is what the rate would be with all missing verdicts right, and with all of them wrong. "
-        f"Interval: {grader['false_negative_rate']['method']}, by question."
+        "The last column is what the rate would be with all missing verdicts right, and with all of them wrong; "
+        f"a dash: none is missing. Interval: {grader['false_negative_rate']['method']}, by question."
     )
-    return Section("Error rates", 3, (Table(columns, rows), Paragraph(note)))
+    return Section("Error rates", 3, (Table(columns, rows), Paragraph(note, once=True)))
 
 
-def _confusion(grader: Fields) -> Section:
+def _confusion(grader: Fields, words: LabelWords) -> Section:
     matrix = grader["confusion"]
     rows = tuple(_confusion_row(matrix, row) for row in range(len(matrix["labels"])))
     note = (
-        "People in rows, the grader in columns: the mean share of an item's valid verdicts, and in brackets the "
-        "number of verdicts."
+        f"{words.capital} in rows, the grader in columns: the mean share of an item's valid verdicts, and in brackets "
+        "the number of verdicts."
     )
-    columns = ("people said", *matrix["labels"], "no verdict", "items")
-    return Section("Confusion matrix", 3, (Table(columns, rows), Paragraph(note)))
+    columns = (f"{words.giver} said", *matrix["labels"], "no verdict", "items")
+    return Section("Confusion matrix", 3, (Table(columns, rows), Paragraph(note, once=True)))
 
 
 def _confusion_row(matrix: Fields, row: int) -> tuple[str, ...]:
@@ -163,7 +167,7 @@ def _consistent(flip: Fields) -> Iterator[Paragraph]:
     )
 
 
-def _agreement(grader: Fields) -> Section:
+def _agreement(grader: Fields, words: LabelWords) -> Section:
     fields, reasons = grader["agreement"], grader["not_defined"]
     coverage = percent(grader["rate_coverage"]["agreement"])
     named = (
@@ -173,15 +177,14 @@ def _agreement(grader: Fields) -> Section:
         ("krippendorff_alpha", "Krippendorff's alpha", coefficient_text),
     )
     rows = tuple(
-        (name, shown(fields[field], reasons.get(f"agreement.{field}")), *basis(fields[field]), coverage)
+        (name, shown(fields[field], words.retold(reasons.get(f"agreement.{field}"))), *basis(fields[field]), coverage)
         for field, name, shown in named
     )
     shares = ", ".join(f"{label} {percent(share)}" for label, share in fields["prevalence"].items())
-    note = (
-        f"Prevalence of people's labels: {shares or NOT_DEFINED}. Kappa falls where one label prevails, also at a "
-        "high agreement; AC1 hardly does."
-    )
-    return Section("Agreement with people", 3, (Table(("one draw", "value", *BASIS), rows), Paragraph(note)))
+    prevalence = Paragraph(f"Prevalence of {words.givers} labels: {shares or NOT_DEFINED}.")
+    note = "Kappa falls where one label prevails, also at a high agreement; AC1 hardly does."
+    table = Table(("one draw", "value", *BASIS), rows)
+    return Section(f"Agreement with {words.giver}", 3, (table, prevalence, Paragraph(note, once=True)))
 
 
 def _kappa_name(weights: str) -> str:
@@ -209,7 +212,7 @@ def _majority(grader: Fields) -> list[Section]:
         "apart. Items with fewer than K valid verdicts are left out."
     )
     columns = ("K", "false negatives", "ties", "items", "false positives", "ties", "items")
-    return [Section("Majority of K draws", 3, (Table(columns, rows), Paragraph(note)))]
+    return [Section("Majority of K draws", 3, (Table(columns, rows, breaks=(4,)), Paragraph(note, once=True)))]
 
 
 def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Section]:
@@ -222,15 +225,18 @@ def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Sectio
             f"{part['n_verdicts']:,}/{part['n_expected']:,}",
             _part_rate(part["false_negative_rate"]),
             _part_rate(part["false_positive_rate"]),
-            short_percent(part["agreement"]["raw"]),
-            short_percent(part["pairwise_disagreement"]),
+            brief(short_percent(part["agreement"]["raw"])),
+            brief(short_percent(part["pairwise_disagreement"])),
         )
         for name, part in parts.items()
     )
     columns = (first, "items", "valid", "false negatives", "false positives", "agree", "pairwise")
-    note = "Valid: valid verdicts over those asked for. n = 0: no item of that sort with a label and a valid verdict."
-    return [Section(heading, 3, (Table(columns, rows), Paragraph(note)))]
+    note = (
+        "Valid: valid verdicts over those asked for. A dash: not defined, no item of that sort has the labels and "
+        "verdicts for it; n counts items."
+    )
+    return [Section(heading, 3, (Table(columns, rows, breaks=(5,)), Paragraph(note, once=True)))]
 
 
 def _part_rate(estimate: Fields) -> str:
-    return f"{NOT_DEFINED}, n = 0" if estimate["value"] is None else rate_text(estimate)
+    return f"{DASH} (n = 0)" if estimate["value"] is None else rate_text(estimate)

@@ -8,6 +8,7 @@ from typing import Any
 from experiments.reports.document import Block, Entries, Entry, Paragraph, Section
 from experiments.reports.escaping import shorten
 from experiments.reports.figures import count_text
+from experiments.reports.label_words import LabelWords, label_words
 
 __all__ = ["human_range_section", "inconsistent_section", "range_section"]
 
@@ -15,13 +16,14 @@ Fields = Mapping[str, Any]
 
 MOST_ENTRIES = 20
 LONGEST_NAME = 80
-RANGE_NOTE = (
-    "The range check compares a number in the response with the reference's acceptable range. The range check is never "
-    "the verdict: it abstains when in doubt, and shows where to look."
+NOTE = Paragraph(
+    "The range check compares a number in the response with the reference's acceptable range. It is never the verdict: "
+    "it abstains when in doubt, and shows where to look.",
+    once=True,
 )
 
 
-def inconsistent_section(grader: Fields) -> Section:
+def inconsistent_section(grader: Fields, words: LabelWords) -> Section:
     """The items whose verdicts differ most."""
     heading = "Most inconsistent items"
     entries = grader["most_inconsistent"]
@@ -29,35 +31,35 @@ def inconsistent_section(grader: Fields) -> Section:
         n = grader["flip_rate"]["n"]
         text = f"None: no item got two different labels, of {n:,} with two or more valid verdicts."
         return Section(heading, 3, (Paragraph(text),))
-    return Section(heading, 3, (Entries(tuple(_entry(fields, _entropy(fields)) for fields in entries)),))
+    return Section(heading, 3, (Entries(tuple(_entry(fields, _entropy(fields), words) for fields in entries)),))
 
 
-def range_section(grader: Fields, check: Fields) -> list[Section]:
+def range_section(grader: Fields, check: Fields, words: LabelWords) -> list[Section]:
     """Where the range check contradicts the label that the grader gave most often."""
     if not check["n_items"]:
         return []
     found = grader["range_disagreements"]
     count = f"{len(found):,} of {check['n_items']:,} items with a range contradict the grader's most frequent label."
-    return [Section("Range check against the grader", 3, (Paragraph(f"{count} {RANGE_NOTE}"), *_listed(found)))]
+    return [Section("Range check against the grader", 3, (Paragraph(count), NOTE, *_listed(found, words)))]
 
 
 def human_range_section(report: Fields) -> list[Section]:
-    """Where the range check contradicts people."""
-    check = report["range_check"]
+    """Where the range check contradicts people, or whoever gave the labels."""
+    check, words = report["range_check"], label_words(report["set"])
     if not check["n_items"]:
         return []
     found = check["human_disagreements"]
     text = (
         f"{check['n_items']:,} items have a reference with a range ({count_text(check['outcomes'])}); "
-        f"{len(found):,} contradict people's label. {RANGE_NOTE}"
+        f"{len(found):,} contradict {words.givers} label."
     )
-    return [Section("Range check against people", 2, (Paragraph(text), *_listed(found)))]
+    return [Section(f"Range check against {words.giver}", 2, (Paragraph(text), NOTE, *_listed(found, words)))]
 
 
-def _listed(found: Sequence[Fields]) -> list[Block]:
+def _listed(found: Sequence[Fields], words: LabelWords) -> list[Block]:
     if not found:
         return []
-    blocks: list[Block] = [Entries(tuple(_entry(fields, _outcome(fields)) for fields in found[:MOST_ENTRIES]))]
+    blocks: list[Block] = [Entries(tuple(_entry(fields, _outcome(fields), words) for fields in found[:MOST_ENTRIES]))]
     if len(found) > MOST_ENTRIES:
         blocks.append(Paragraph(f"{len(found) - MOST_ENTRIES:,} more are in the JSON report."))
     return blocks
@@ -72,11 +74,11 @@ def _outcome(fields: Fields) -> str:
     return f"range check {fields['outcome']}{rubric}"
 
 
-def _entry(fields: Fields, finding: str) -> Entry:
+def _entry(fields: Fields, finding: str, words: LabelWords) -> Entry:
     parts = [shorten(fields["item_id"], LONGEST_NAME)]
     if fields["kind"] is not None:
         parts.append(f"kind {shorten(fields['kind'], LONGEST_NAME)}")
-    parts += [finding, f"people {fields['human_label'] or 'without a common label'}"]
+    parts += [finding, f"{words.giver} {fields['human_label'] or 'without a common label'}"]
     if "verdicts" in fields:
         parts.append(f"grader {count_text({**fields['verdicts'], **fields['failures']})}")
     texts = tuple((name, fields[name]) for name in ("question", "reference", "response"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from experiments.reports.document import Bullets, Document, Paragraph, Section, Table
+from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import (
+    DASH,
+    brief,
     coefficient_text,
     count_text,
     percent,
@@ -15,17 +18,14 @@ from experiments.reports.figures import (
     short_percent,
 )
 from experiments.reports.grader_pages import build_grader_pages
+from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import human_range_section
 
 __all__ = ["build_document"]
 
 Fields = Mapping[str, Any]
 
-LABEL_SOURCES = {
-    "human": "Reference labels were given by people.",
-    "published": "Reference labels are published facts; where the text says people, read those.",
-    "construction": "Reference labels hold by construction of the items; where the text says people, read those.",
-}
+UNDEFINED_LEGEND = "-: not defined; the reasons stand below."
 
 
 def build_document(report: Fields) -> Document:
@@ -33,7 +33,16 @@ def build_document(report: Fields) -> Document:
     sections = [_head(report), *_warnings(report), _summary(report), *human_range_section(report)]
     for grader in report["graders"]:
         sections += build_grader_pages(grader, report)
-    return Document(tuple(sections))
+    return Document(tuple(_explained_once(sections)))
+
+
+def _explained_once(sections: list[Section]) -> Iterator[Section]:
+    """The sections without explanations that were given before."""
+    told: set[Block] = set()
+    for section in sections:
+        kept = [block for block in section.blocks if block not in told]
+        told |= {block for block in kept if isinstance(block, Paragraph) and block.once}
+        yield replace(section, blocks=tuple(kept))
 
 
 def _head(report: Fields) -> Section:
@@ -50,7 +59,7 @@ def _head(report: Fields) -> Section:
 def _set_points(about: Fields, *, n_items_in_set: int) -> tuple[str, ...]:
     return (
         f"set {about['name']} {about['version']}, digest {about['digest'][:12]}, rubric {about['rubric']}. "
-        f"{LABEL_SOURCES[about['label_source']]}",
+        f"{label_words(about).source}",
         f"{about['n_items']:,} items of {n_items_in_set:,} in the set, {about['n_questions']:,} questions",
         f"{about['n_labelled']:,} items labelled ({count_text(about['label_counts'])}); {about['n_tied']:,} tied and "
         f"{about['n_unlabelled']:,} unlabelled, left out of error rates; {about['n_disputed']:,} disputed",
@@ -77,8 +86,9 @@ def _summary(report: Fields) -> Section:
     names = tuple(_name(grader) for grader in graders)
     rows = tuple(_summary_row(grader) for grader in graders)
     columns = ("#", "grader", "false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
-    reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"]))
-    return Section("Summary", 2, (Table(columns, rows, n_text=2), Bullets(names), *reading))
+    legend = [Paragraph(UNDEFINED_LEGEND)] if any(DASH in row[2:] for row in rows) else []
+    reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"], label_words(report["set"])))
+    return Section("Summary", 2, (Table(columns, rows, n_text=2, breaks=(5,)), *legend, Bullets(names), *reading))
 
 
 def _name(grader: Fields) -> str:
@@ -90,21 +100,21 @@ def _summary_row(grader: Fields) -> tuple[str, ...]:
     return (
         str(grader["number"]),
         grader["model"].rpartition("/")[2],
-        rate_text(grader["false_negative_rate"]),
-        rate_text(grader["false_positive_rate"]),
-        percent(grader["coverage"]),
-        short_percent(grader["flip_rate"]),
+        brief(rate_text(grader["false_negative_rate"])),
+        brief(rate_text(grader["false_positive_rate"])),
+        brief(percent(grader["coverage"])),
+        brief(short_percent(grader["flip_rate"])),
         str(grader["flip_rate"]["repeats"] or grader["n_repeats"]),
-        short_percent(grader["pairwise_disagreement"]),
-        short_coefficient(grader["alpha_repeats"]),
+        brief(short_percent(grader["pairwise_disagreement"])),
+        brief(short_coefficient(grader["alpha_repeats"])),
     )
 
 
-def _reading(positive: str | None) -> tuple[str, str]:
+def _reading(positive: str | None, words: LabelWords) -> tuple[str, str]:
     right = positive or "the label that counts as right"
     return (
         "Rates are single-draw rates: the mean over items of the share of an item's valid verdicts that are "
-        f"wrong. False negatives: people said {right}, the grader did not. False positives: people said "
+        f"wrong. False negatives: {words.giver} said {right}, the grader did not. False positives: {words.giver} said "
         f"anything else, the grader said {right}.",
         "Coverage is valid verdicts over verdicts asked for; a failure is never counted as a label. The flip "
         "rate, items with two or more different labels, grows with the number R of repeats; the pairwise "

@@ -7,6 +7,7 @@ from typing import Any
 
 from experiments.reports.document import Paragraph, Section, Table
 from experiments.reports.figures import percent, rate_text
+from experiments.reports.label_words import LabelWords
 
 __all__ = ["parser_section"]
 
@@ -15,7 +16,7 @@ Fields = Mapping[str, Any]
 NO_LABEL = "no label"
 
 
-def parser_section(grader: Fields) -> list[Section]:
+def parser_section(grader: Fields, words: LabelWords) -> list[Section]:
     """How many verdicts another parser moves, and what it makes of the error rates."""
     moved = grader["parser_comparison"]
     if moved is None:
@@ -25,7 +26,7 @@ def parser_section(grader: Fields) -> list[Section]:
         f"The {second} parser reads {moved['n_moved']:,} of {moved['n']:,} replies otherwise than the {first} one. "
         f"Rows: {first}; columns: {second}; cells: verdicts."
     )
-    return [Section("Parser comparison", 3, (Paragraph(text), _moves(moved), _rates(grader, moved)))]
+    return [Section("Parser comparison", 3, (Paragraph(text), _moves(moved), _rates(grader, moved, words)))]
 
 
 def _moves(moved: Fields) -> Table:
@@ -34,12 +35,12 @@ def _moves(moved: Fields) -> Table:
     return Table((f"{moved['rules'][0]} parser", *names), tuple(rows))
 
 
-def _rates(grader: Fields, moved: Fields) -> Table:
+def _rates(grader: Fields, moved: Fields, words: LabelWords) -> Table:
     rows = (
         (
             rule,
-            rate_text(fields["false_negative_rate"], fields["not_defined"].get("false_negative_rate")),
-            rate_text(fields["false_positive_rate"], fields["not_defined"].get("false_positive_rate")),
+            rate_text(fields["false_negative_rate"], words.retold(fields["not_defined"].get("false_negative_rate"))),
+            rate_text(fields["false_positive_rate"], words.retold(fields["not_defined"].get("false_positive_rate"))),
             f"{fields['n_verdicts']:,}/{fields['n_expected']:,}",
             percent(fields["coverage"]),
         )

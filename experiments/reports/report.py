@@ -60,7 +60,8 @@ def build_report(data: RunData, *, level: float = 0.95) -> dict[str, Any]:
         "set": about,
         "human_agreement": human_agreement_fields(chosen, level=level),
         "range_check": _range_fields(labels, chosen, outcomes),
-        "warnings": warnings + [caution for section in graders for caution in grader_cautions(section)],
+        "warnings": warnings
+        + [caution for section in graders for caution in grader_cautions(section, parser_rule=data.parser_rule)],
         "graders": graders,
     }
 
@@ -90,6 +91,7 @@ def _grader(
     seed = f"{chosen.digest} {results.grader_id}"
     section = build_grader_section(results, sample, labels, outcomes, number=number, seed=seed, level=level)
     others = (data.compare_rule or {}).get(results.grader_id)
+    section["parser_rule"] = ", ".join(sorted({verdict.rule for verdict in results.verdicts})) or data.parser_rule
     section["parser_comparison"] = (
         None
         if others is None

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -255,9 +257,28 @@ def open_engine(path: Path, *, threads: int) -> Engine:
     params.verbosity, params.warmup, params.ui, params.api_keys = -1, False, False, [key]
     params.slot_prompt_similarity, params.cache_ram_mib, params.n_ctx_checkpoints = 0.0, 0, 0
     try:
-        return Engine(xllamacpp.Server(params), key)
-    except (RuntimeError, ValueError, OSError) as error:
+        with _interruptions_held():
+            engine = Engine(xllamacpp.Server(params), key)
+            engine.wait_until_running()
+            return engine
+    except (EngineCallError, RuntimeError, ValueError, OSError) as error:
         raise WeightsError(f"{path}: {error}; expected weights that llama.cpp can load") from error
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Let Ctrl-C wait while the engine starts, which it can bring to a standstill.
+
+    The engine's threads begin with the signal held back and keep it so: it reaches the main thread.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _constrained(labels: VerdictTokens) -> Mapping[str, Any]:

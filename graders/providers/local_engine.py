@@ -54,6 +54,16 @@ class Engine:
         self._key = key
         self._held: list[int] = []
 
+    def wait_until_running(self) -> None:
+        """Return when the server's own loop turns: a server that is ended before that never ends.
+
+        Raises
+        ------
+        EngineCallError
+            If the engine refuses or fails.
+        """
+        self._complete({"prompt": [0], "n_predict": 0, "cache_prompt": False})
+
     def close(self) -> None:
         """End the server; it cannot be used again."""
         self._server = None

@@ -1,9 +1,9 @@
 """``replay/FILE``: recorded completions, given again.
 
-A recording is a JSONL file, one answer a line: ``digest`` (or ``item``) is the item's digest,
-``repeat`` which of its repeats, then ``text`` with what else is known of the completion, or
-``failure`` with ``reason`` and ``message``. ``seconds`` is how long the answer took; a replay
-waits as long.
+A recording is a JSONL file, one answer a line. ``digest`` is the item's digest, or ``item`` its digest
+or its id (by its id, an answer is also taken for an item that was reworded since); ``repeat`` says
+which of its repeats. Then comes ``text`` with what else is known of the completion, or ``failure``
+with ``reason`` and ``message``. ``seconds`` is how long the answer took; a replay waits as long.
 """
 
 from __future__ import annotations
@@ -120,13 +120,20 @@ class ReplayClient:
     def complete(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion | CallFailure]]:
         """Answer each request in order."""
         for position, request in enumerate(requests):
-            recorded = self._answers.get((request.item.digest, request.repeat))
+            recorded = self._find(request)
             if recorded is None:
                 yield position, CallFailure("not_recorded", f"{self._path.name}: no answer for repeat {request.repeat}")
                 continue
             if recorded.seconds > 0:
                 time.sleep(recorded.seconds)
             yield position, recorded.answer
+
+    def _find(self, request: Request) -> Recorded | None:
+        """By content, which a rewording changes, or else by the item's id, if the recording names that."""
+        for key in (request.item.digest, request.item.item_id):
+            if recorded := self._answers.get((key, request.repeat)):
+                return recorded
+        return None
 
 
 def read_recording(path: Path) -> tuple[Recorded, ...]:

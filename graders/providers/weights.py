@@ -101,14 +101,15 @@ def ensure_weights(name: str, *, from_file: Path | None = None, progress: Consol
     """
     source = _source(name)
     found = find_weights(name)
-    if found is not None:
+    if found is not None and from_file is None:
         return found
     console = progress or Console(stderr=True)
     with _as_weights_error(source):
         kept = _kept_path(source)
         kept.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(kept.with_name(f"{source.name}.lock")):
-            return find_weights(name) or _fetch(source, kept, from_file, console)
+            found = None if from_file else find_weights(name)
+            return found or _fetch(source, kept, from_file, console)
 
 
 def _fetch(source: WeightsSource, kept: Path, from_file: Path | None, console: Console) -> Path:
