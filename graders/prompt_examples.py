@@ -1,4 +1,4 @@
-"""Worked examples that a prompt tells in prose, and what arithmetic says about an example.
+"""Worked examples that a prompt tells in prose, and what arithmetic and plain words say about an example.
 
 Prose is read only where it is plain: blocks of ``Question:`` / ``Reference:`` / ``Response:`` lines,
 ``reference 2.08 m, response 2.12: CORRECT`` on one line, rows of a table with such columns, and
@@ -17,8 +17,10 @@ from calibration_sets.references.range_check import check_range
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import LabelScale
 from graders.prompt import PromptExample
+from graders.providers.answer_words import contains_words, split_words
+from graders.providers.declines import is_decline
 
-__all__ = ["FoundExample", "NumericOutcome", "check_numbers", "find_prose_examples"]
+__all__ = ["FoundExample", "NumericOutcome", "check_numbers", "check_words", "find_prose_examples"]
 
 NumericOutcome = Literal["in", "out", "undecided"]
 
@@ -82,6 +84,21 @@ def check_numbers(reference: str, response: str) -> NumericOutcome:
         return "out"
     inside = check_range(parse_reference(_with_range(quantity, strict=True)), response).outcome == "in"
     return "in" if inside else "undecided"
+
+
+def check_words(example: PromptExample) -> str | None:
+    """What the words of an example say against its label, to be followed by the reference; ``None`` if nothing.
+
+    Only what no rubric can mean otherwise is said: an answer that repeats the reference word for word
+    is right, and one that declines in plain words is not.
+    """
+    response = split_words(example.response)
+    aliases = [words for alias in parse_reference(example.reference).aliases if (words := split_words(alias))]
+    if response in aliases:
+        return "it repeats" if example.label in ("INCORRECT", "NOT_ATTEMPTED") else None
+    if example.label != "CORRECT" or any(contains_words(response, words) for words in aliases):
+        return None
+    return "it declines to give" if is_decline(example.response, in_own_words=True) else None
 
 
 def _with_range(quantity: re.Match[str], *, strict: bool) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from calibration_sets.scale import SIMPLEQA, LabelScale
 from graders.prompt import GraderPrompt, spoken_label
 from graders.prompt_delimiters import FIELDS, find_placeholders, find_surroundings
-from graders.prompt_examples import FoundExample, check_numbers, find_prose_examples
+from graders.prompt_examples import FoundExample, check_numbers, check_words, find_prose_examples
 from graders.prompt_file import PromptSource, is_version, read_source
 from graders.prompt_library import read_text
 from graders.sampling import Channel
@@ -148,11 +148,12 @@ def _contradictions(subject: _Subject) -> Iterator[Finding]:
         # Under other rubrics a number that rounds to the reference may be wrong all the same.
         refused = example.label == "INCORRECT" and outcome == "in" and (by_figures or "range" in example.reference)
         accepted = example.label == "CORRECT" and outcome == "out"
-        if accepted or refused:
-            relation = "disagrees with" if accepted else "agrees with"
+        numbers = f"its number {'disagrees' if accepted else 'agrees'} with" if accepted or refused else None
+        because = numbers or check_words(example)
+        if because:
             message = (
-                f"example {number}: response {example.response!r} is labelled {example.label}, but its number "
-                f"{relation} reference {example.reference!r}"
+                f"example {number}: response {example.response!r} is labelled {example.label}, but {because} "
+                f"reference {example.reference!r}"
             )
             yield subject.find("contradiction", severity, message, found.line or None)
 

@@ -269,7 +269,7 @@ def test_a_good_model_is_returned() -> None:
         ({"id": ["a"]}, "x.toml: id: list ['a']; expected text"),
         ({"id": "a", "level": "nominel"}, "x.toml: level: text 'nominel'; expected 'nominal' or 'ordinal'"),
         ({"id": "a", "inner": {}}, "x.toml: key 'inner.size' is missing"),
-        ({"id": "a", "inner": {"size": 1, "sise": 2}}, "x.toml: unknown key 'inner.sise'"),
+        ({"id": "a", "inner": {"size": 1, "sise": 2}}, "x.toml: unknown key 'inner.sise'; expected size"),
         ({"id": "a", "inner": {"size": 1.0}}, "x.toml: inner.size: number 1.0; expected a whole number"),
         ({"id": "a", "inner": 3}, "x.toml: inner: number 3; expected an object"),
         ({"id": "a", "names": "b"}, "x.toml: names: text 'b'; expected a list"),

@@ -38,18 +38,18 @@ def test_a_good_file_is_read_whole(study: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "key"),
+    ("line", "key", "expected"),
     [
-        ("bogus = 1\n" + PLAIN, "bogus"),
-        (PLAIN + "bogus = 1\n", "graders[0].bogus"),
-        (PLAIN + "sampling = { bogus = 1 }\n", "graders[0].sampling.bogus"),
-        (PLAIN + "[sampling]\nbogus = 1\n", "sampling.bogus"),
-        (PLAIN + "[items]\nbogus = 1\n", "items.bogus"),
-        (PLAIN + "[analyses]\nbogus = 1\n", "analyses.bogus"),
+        ("bogus = 1\n" + PLAIN, "bogus", "name, set, graders"),
+        (PLAIN + "bogus = 1\n", "graders[0].bogus", "model, prompt, sampling"),
+        (PLAIN + "sampling = { bogus = 1 }\n", "graders[0].sampling.bogus", "temperature, repeats"),
+        (PLAIN + "[sampling]\nbogus = 1\n", "sampling.bogus", "temperature, repeats"),
+        (PLAIN + "[items]\nbogus = 1\n", "items.bogus", "sample"),
+        (PLAIN + "[analyses]\nbogus = 1\n", "analyses.bogus", "level"),
     ],
 )
-def test_an_unknown_key_is_named_at_every_level(study: Any, line: str, key: str) -> None:
-    assert message(study, line).startswith(f"t.toml: unknown key '{key}'")
+def test_an_unknown_key_is_named_at_every_level(study: Any, line: str, key: str, expected: str) -> None:
+    assert message(study, line).startswith(f"t.toml: unknown key '{key}'; expected {expected}")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graders.errors import PromptError
+from graders.prompt_diff import split_sections
 from graders.prompt_library import (
     SHIPPED,
     check_lock,
@@ -83,6 +84,17 @@ def test_the_two_rubrics_differ_on_several_candidates_and_on_numbers(own: Path) 
     assert "last significant figure" in first.text
     assert "last significant figure" not in verified.text
     assert "acceptable range" in verified.text
+
+
+@pytest.mark.parametrize("name", ["simpleqa_verified", "simpleqa_verified_guessing_was_free"])
+def test_rules_of_the_verified_rubric_do_not_contradict_each_other(own: Path, name: str) -> None:
+    """What denies that a thing exists, or takes an answer back, contradicts the reference and is still no attempt."""
+    sections = split_sections(load_prompt(name).text)
+    incorrect, not_attempted = sections["B: INCORRECT"], " ".join(sections["C: NOT_ATTEMPTED"].split())
+    assert "does not exist" in not_attempted
+    assert "takes it back" in not_attempted
+    assert "contradict" not in not_attempted
+    assert "back" not in incorrect
 
 
 def test_a_bare_name_is_the_newest_version(own: Path) -> None:

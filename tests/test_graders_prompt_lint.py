@@ -106,7 +106,6 @@ def test_right_numbers_labelled_incorrect(reference: str, response: str) -> None
         ("Brelin", "Karst"),
         ("14 May 1911", "15 May 1911"),
         ("2.08 m", "somewhere between 2.0 and 2.2 m"),
-        ("2.08 m", "no idea"),
         ("Boeing 747-400", "747"),
         ("", "5"),
         ("5", ""),
@@ -116,6 +115,34 @@ def test_what_arithmetic_cannot_tell_is_left_alone(reference: str, response: str
     assert check_numbers(reference, response) == "undecided"
     for label in SIMPLEQA.labels:
         assert "contradiction" not in rules(lint([*ALL_LABELS, (reference, response, label)]))
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "wrong", "right"),
+    [
+        ("Brelin", "Brelin", "INCORRECT", "CORRECT"),
+        ("Brelin", "brelin.", "NOT_ATTEMPTED", "CORRECT"),
+        ("4,600 (acceptable range: anything between 4,500 and 4,700)", "4,600", "NOT_ATTEMPTED", "CORRECT"),
+        ("No Idea", "No idea", "NOT_ATTEMPTED", "CORRECT"),
+        ("Brelin", "I do not know.", "CORRECT", "NOT_ATTEMPTED"),
+        ("2.08 m", "no idea", "CORRECT", "NOT_ATTEMPTED"),
+        ("Brelin", "I could not find that, sorry.", "CORRECT", "INCORRECT"),
+    ],
+)
+def test_plain_words_against_their_label(reference: str, response: str, wrong: str, right: str) -> None:
+    findings = lint([*ALL_LABELS, (reference, response, wrong)])
+    assert rules(findings) == ["contradiction"]
+    assert wrong in findings[0].message
+    assert lint([*ALL_LABELS, (reference, response, right)]) == []
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["Brelin Heights", "Brelin or Karst", "I do not know for sure. Brelin.", "I cannot verify it; Brelin", "Karst"],
+)
+def test_words_that_a_rubric_may_judge_are_left_alone(response: str) -> None:
+    for label in SIMPLEQA.labels:
+        assert lint([*ALL_LABELS, ("Brelin", response, label)]) == []
 
 
 def test_rounding_counts_under_the_first_rubric_only() -> None:

