@@ -256,3 +256,46 @@ def test_a_range_that_looks_like_a_slip_is_followed_and_reported(low: str, high:
 )  # fmt: skip
 def test_an_identifier_is_not_rounded_into_another(first: str, second: str, outcome: str) -> None:
     assert check_range(parse_reference(first), second).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [("The race was 105 km (65 miles) long in 1989.", IN), ("It was 110 km in 1989", OUT), ("105 km [1]", IN_OR_ASK),
+     ("105 km.[1][2]", IN), ("105[1] km", IN), ("103 km (64 miles)", IN), ("105 km (110 km)", ASK),
+     ("105 km (68 miles)", ASK), ("105 km in 1989, 110 km in 1999", ASK), ("105.000 m", ASK), (">=105 km", ASK),
+     ("105‰", ASK), ("12 [105]", ASK), ("see [105]", ASK), ("[105] km", IN_OR_ASK)],
+)  # fmt: skip
+def test_years_footnotes_and_restatements_beside_the_answer(response: str, outcome: str) -> None:
+    reference = parse_reference(between("105 km", "103", "107 km"))
+    check = check_range(reference, response)
+    assert check.outcome in outcome.split("|"), check.reason
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [("eight thousand, two hundred and eighty-two", IN), ("eight thousand, three hundred", IN),
+     ("two thousand, eight hundred", OUT), ("eight thousand, two hundred of them women", ASK), ("8282 [2]", IN),
+     ("8,282 people.[3]", IN), ("[8282]", IN), ("see [1]", ASK)],
+)  # fmt: skip
+def test_commas_between_number_words_and_footnotes_behind_counts(response: str, outcome: str) -> None:
+    check = check_range(parse_reference(between("8,282", "8199", "8365")), response)
+    assert check.outcome == outcome, check.reason
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [("12 years", OUT), ("9 years", OUT), ("11 years", ASK), ("10 years", ASK), ("about 12 years", ASK)],
+)
+def test_a_duration_without_its_smaller_part(response: str, outcome: str) -> None:
+    reference = parse_reference("10 years 3 months (acceptable range: 10 years and between 2-4 months)")
+    assert check_range(reference, response).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "outcome"),
+    [("1.5 million", "1,500,000", IN), ("1.5 million", "15 lakh", IN),
+     (between("50.16", "49.65", "50.67"), "0.5016", ASK), (between("50.16", "49.65", "50.67"), "0.6", OUT),
+     (between("3.41%", "3.38%", "3.44%"), "3.41‰", ASK)],
+)  # fmt: skip
+def test_one_value_in_two_writings(reference: str, response: str, outcome: str) -> None:
+    assert check_range(parse_reference(reference), response).outcome == outcome

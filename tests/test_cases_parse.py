@@ -254,3 +254,71 @@ def test_a_letter_that_is_not_on_the_menu_is_never_mapped() -> None:
 def test_other_spellings_in_a_structured_field(spelling: str, label: str) -> None:
     check(spelling, label)
     check(json.dumps({"grade": spelling}), label)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("All right: CORRECT", C), ("All right. B", I), ("Sure! B", I), ("Okay, B.", I), ("OK: not attempted", N),
+     ("Choice: B", I), ("Option: C", N), ("Letter: A", C), ("The letter is A", C), ("The appropriate letter is B.", I),
+     ("Choice: A\nGrade: B", I), ("Option: A, B or C", NONE), ("The missing letter is A", NONE),
+     ("The student's choice: B", NONE), ("The letter is not A", NONE), ("Sure, A response that", NONE),
+     ("I find the answer to be INCORRECT.", I), ("I find it hard to call this CORRECT", NONE), ("I find A", NONE),
+     ("B\n\nEdit: A", NONE), ('"CORRECT" means that all of it is there. Grade: B', I),
+     ('"Paris" is right, and the response says "Grade: A"', NONE)],
+)  # fmt: skip
+def test_casual_ways_of_giving_a_verdict(text: str, label: str) -> None:
+    check(text, label)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("The target is 1925, the answer 1926, a wrong year. B", I), ("Both say Paris. A", C), ("It declines! (C)", N),
+     ("Off by 5. B.", I), ("The correct name but an incorrect date. B", I), ("The reply declines to answer. C", N),
+     ("The response is correct. B", NONE), ("The response is incorrect. A", NONE), ("Grade: B. Great. A", NONE),
+     ("It says vitamin D. C", NONE), ("Compare with vs. B", NONE), ("It is option. C", NONE), ("A wrong year. a", NONE),
+     ("A wrong year. A lot", NONE), ("As an AI, I can't grade this. A", NONE)],
+)  # fmt: skip
+def test_a_letter_that_is_the_last_sentence(text: str, label: str) -> None:
+    check(text, label)
+
+
+def test_a_letter_after_the_last_full_stop_may_be_the_start_of_a_sentence_cut_off() -> None:
+    check("It gives a wrong year. A", "truncated", stop_reason="length")
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("CORRECT: no\nINCORRECT: yes\nNOT ATTEMPTED: no", NONE), ("CORRECT: 0\nINCORRECT: 1\nNOT_ATTEMPTED: 0", NONE),
+     ("CORRECT - no\nINCORRECT - yes", NONE), ("CORRECT (5%)\nINCORRECT (95%)", NONE), ("CORRECT (100%)", C),
+     ("Correct (yes/no): no", NONE), ("Correct [Y/N]: N", NONE), ("CORRECT: No, the year differs.", NONE),
+     ("CORRECT:\nINCORRECT: x", NONE), ("CORRECT: -\nINCORRECT: X", NONE), ("INCORRECT: no mention of Paris.", I),
+     ("INCORRECT (B): another year", I), ("CORRECT: [ ]\nINCORRECT: [x]", I), ("[ ] CORRECT\n[x] INCORRECT", I),
+     ("- [ ] A\n- [x] B", I), ("( ) CORRECT\n(x) INCORRECT\n( ) NOT_ATTEMPTED", I), ("CORRECT ☐\nINCORRECT ☑", I),
+     ("[x] CORRECT\n[x] INCORRECT", NONE), ("[ ] CORRECT\n[ ] INCORRECT", NONE), ("[ ] CORRECT", NONE)],
+)  # fmt: skip
+def test_a_filled_in_form_is_no_verdict_for_its_first_entry(text: str, label: str) -> None:
+    check(text, label)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("INCORRECT ❌", I), ("Incorrect ✗", I), ("Grade: INCORRECT ❌", I), ("❌ B", I), ("CORRECT ❌", NONE),
+     ("Grade: A ❌", NONE), ("CORRECT ❌\nINCORRECT ✅", I), ("❌", "unparsed")],
+)  # fmt: skip
+@pytest.mark.parametrize("scale", [SIMPLEQA, LabelScale("bare", SIMPLEQA.labels, letters=SIMPLEQA.letters)])
+def test_a_cross_beside_a_label(text: str, label: str, scale: LabelScale) -> None:
+    check(text, label, scale)
+
+
+@pytest.mark.parametrize("text", ['{"is_correct": true}', '{"correct": false}', "{'is_right': True}"])
+def test_true_and_false_are_on_no_scale_of_labels(text: str) -> None:
+    check(text, "off_scale")
+    check(text, "off_scale", MARKS)
+
+
+def test_a_flag_beside_a_verdict_must_not_contradict_it() -> None:
+    check('{"is_correct": false, "grade": "CORRECT"}', "ambiguous")
+    check('{"grade": "INCORRECT", "is_correct": true}', "ambiguous")
+    check('{"grade": "NOT_ATTEMPTED", "is_correct": false}', N)
+    check('{"is_correct": false, "grade": "B"}', I)
+    check('{"is_correct": true}\nGrade: A', C)

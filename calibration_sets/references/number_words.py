@@ -48,7 +48,9 @@ _SCALE = "|".join(["hundred", *_SCALES])
 _IDLE_BEFORE = "".join(f"(?<!\\b{word}[ ])" for word in ("no", "the", "this", "that", "which", "every", "any", "each"))
 _IDLE_AFTER = r"(?!\s+(?:of|another|can|could|day|should|must|may|or)\b)"
 NUMBER_WORD_START = rf"(?<![\w-])(?:(?!one\b)(?:{_ANY})|{_IDLE_BEFORE}one{_IDLE_AFTER}|an?\s+(?:{_SCALE}))(?!\w)"
-_WORD = re.compile(r"(\s+and\s+|\s*-\s*|\s+)?([a-z]+)(?![\w])", re.IGNORECASE)
+# "eight thousand, two hundred": a comma goes on only into another hundred or scale
+_COMMA = rf"(?<=[dn]),\s+(?=(?:{_ANY})(?:[\s-]+(?:{_ANY}))?[\s-]+(?:{_SCALE})\b(?!\s+of\b))"
+_WORD = re.compile(rf"(\s+and\s+|\s*-\s*|{_COMMA}|\s+)?([a-z]+)(?![\w])", re.IGNORECASE)
 _AND_FRACTION = re.compile(r"\s+and\s+(?:(?:a|one)\s+(half|quarter)|three\s+(quarters))\b", re.IGNORECASE)
 _POINT = re.compile(rf"\s+point((?:\s+(?:zero|{'|'.join(_ONES)}))+)(?!\w)", re.IGNORECASE)
 _DIGITS = {"zero": "0", **{word: str(value) for value, word in enumerate(_ONES, 1)}}
@@ -123,7 +125,7 @@ def read_number_words(text: str, start: int) -> WordNumber:
         joint, word = (match.group(1) or "").strip().lower(), match.group(2).lower()
         cardinal = _TAIL_ORDINALS.get(word, word)
         is_number = cardinal in _BELOW_HUNDRED or cardinal in _SCALES or cardinal in {"hundred", "zero"}
-        if not is_number or (joint == "and" and not sum_.takes_and) or _is_unit_second(word, joint, sum_):
+        if not is_number or (joint in {"and", ","} and not sum_.takes_and) or _is_unit_second(word, joint, sum_):
             break
         if cardinal == "zero" and not sum_.words:
             sum_.words.append("zero")

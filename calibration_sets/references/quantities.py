@@ -215,7 +215,7 @@ def _is_glued_after(text: str, quantity: Quantity) -> bool:
         return False
     if _is_currency_sign(after[0]):
         return True
-    return after[0].isalnum() or after[0] in "/\\^#@&+_=<>±≥≤%°~½¼¾" or (after[0] == "'" and after[1:].isalpha())
+    return after[0].isalnum() or after[0] in "/\\^#@&+_=<>±≥≤%‰‱°~½¼¾" or (after[0] == "'" and after[1:].isalpha())
 
 
 def _is_currency_sign(mark: str) -> bool:

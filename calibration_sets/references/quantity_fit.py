@@ -191,7 +191,7 @@ def _other_readings(target: RangeTarget, quantity: Quantity) -> Iterator[tuple[F
     if not quantity.scaled and (target.scaled or quantity.decimals):
         for scale in _MANTISSA_SCALES:
             yield value * scale, "a bare mantissa where the reference may need a scale word"
-    if target.range.unit == "percent":
+    if target.range.unit == "percent" or (target.range.unit is None and abs(value) < 1):
         yield value * 100, "a share that may be meant as a percentage"
     if quantity.decimals and target.dimension:
         here = UNITS[target.range.unit or ""]
@@ -233,6 +233,9 @@ def _fit_converted(target: RangeTarget, quantity: Quantity, unit: str) -> Fit:
     low, value, high = (convert(number, unit, expected) for number in _rounding_interval(quantity))
     if low is None or value is None or high is None:
         return Fit("undecided", f"{unit} does not certainly convert to {expected}")
+    other = convert(quantity.other, unit, expected) if quantity.other is not None else None
+    if other is not None and target.holds(other) and not target.holds(value):
+        return Fit("undecided", "the comma or stop may group digits or mark decimals")
     if is_power_of_ten(UNITS[unit].factor / UNITS[expected or ""].factor):
         return _plain(target.holds(value))
     if value in (target.range.low, target.range.high):

@@ -80,9 +80,9 @@ def _check_one(target: RangeTarget, response: str) -> RangeCheck:
 
 
 def _agree(fits: Sequence[Fit], found: Sequence[Quantity]) -> RangeCheck:
-    """One outcome where all restatements of a number have it."""
+    """The outcome of the first number, unless a restatement of it says otherwise."""
     first = fits[0]
-    if any(fit.outcome != first.outcome for fit in fits):
+    if any(fit.outcome not in (first.outcome, "undecided") for fit in fits):
         return RangeCheck("undecided", "restatements of the number disagree", tuple(found))
     return RangeCheck(first.outcome, first.reason, tuple(found))
 
@@ -118,7 +118,7 @@ def _check_duration(targets: list[RangeTarget], reading: ResponseReading) -> Ran
         total = _total(targets)
         quantity = reading.quantities[0]
         if quantity.unit != total.range.unit:
-            return _undecided(reading, "a part of the duration is missing")
+            return _check_coarse(total, quantity, reading)
         return _agree([fit_quantity(total, quantity, reading.text)], [quantity])
     if [quantity.unit for quantity in reading.quantities] != units:
         return _undecided(reading, "the parts of the duration are not those of the reference")
@@ -126,6 +126,16 @@ def _check_duration(targets: list[RangeTarget], reading: ResponseReading) -> Ran
         return _undecided(reading, "days that may make up a year")
     pairs = zip(targets, reading.quantities, strict=True)
     return _all_hold([fit_quantity(target, quantity, reading.text) for target, quantity in pairs], reading)
+
+
+def _check_coarse(total: RangeTarget, quantity: Quantity, reading: ResponseReading) -> RangeCheck:
+    """``12 years`` where the reference has months too: out if no rounding of it reaches the range."""
+    bounds = [convert(quantity.value + step, quantity.unit, total.range.unit) for step in (-1, 1)]
+    low, high = bounds
+    is_plain = quantity.kind == "number" and not quantity.decimals and not reading.approximate
+    if is_plain and low is not None and high is not None and (low > total.range.high or high < total.range.low):
+        return RangeCheck("out", "outside the range, however it was rounded", (quantity,))
+    return _undecided(reading, "a part of the duration is missing")
 
 
 def _total(targets: list[RangeTarget]) -> RangeTarget:
@@ -213,7 +223,7 @@ def _is_year_like(number: Quantity, answer: str) -> bool:
 
 def _same_digits(number: Quantity, given: Quantity) -> bool:
     """A decimal without a unit may be a version: 31.2 is not 31.20."""
-    if number.unit or not number.decimals:
+    if number.unit or number.scaled or not number.decimals:
         return True
     return str(number.value) == str(given.value)
 

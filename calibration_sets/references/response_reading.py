@@ -60,12 +60,13 @@ _BOUND_BEFORE = re.compile(
     r"|barely|approaching|short\s+of|at\s+(?:least|most)|up\s+to|upwards?\s+of|north\s+of|south\s+of|close\s+to"
     r"|in\s+excess\s+of|as\s+(?:many|much|few|little|high|low|long|far)\s+as|within|until|till|from|after|before"
     r"|out\s+of|first|last|next|another|remaining|additional|extra|further|every|except|top|increase\s+of|decrease\s+of)"
-    r"|[<>≥≤+])\s*(?:(?:the|an?|all|only|exactly|precisely|about|around|approximately|roughly|some)\s+){0,2}[\"'(]?$",
+    r"|[<>≥≤+]=?)\s*(?:(?:the|an?|all|only|exactly|precisely|about|around|approximately|roughly|some)\s+){0,2}[\"'(]?$",
     re.IGNORECASE,
 )
 _LABEL_BEFORE = re.compile(
     r"\b(?:versions?|chapter|page|pp?\.|section|figure|fig\.|table|note|step|no\.|question|option|item|route|room|flight"
-    r"|article|volume|vol\.|issue|season|episode|level|grade|psalm|verse)\s*#?$",
+    r"|article|volume|vol\.|issue|season|episode|level|grade|psalm|verse)\s*#?$"
+    r"|\b(?:see|cf\.|refs?\.?|references?|sources?|citations?)\s*\[$",
     re.IGNORECASE,
 )
 # A capitalised word inside a sentence makes a name of the number that follows it: "on Apollo 11".
@@ -91,6 +92,10 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _CUE_REACH = 60
+# "8,282 people.[1]": a footnote, where something else stands before it that holds a digit
+_FOOTNOTE = re.compile(r"(?:(?<=[0-9%])\s?|(?<=[^\W\d_]{2})|(?<=[.,;]))(?:\[[0-9]{1,2}\])+(?=$|[\s.,;])")
+_IN_YEAR = re.compile(r"\bin\s+$", re.IGNORECASE)
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _OPERATOR = re.compile(r"\s*(?:[-–—x*+/:,;]|by|to|and|or|vs\.?|versus|times|plus|minus|)\s*", re.IGNORECASE)
 _MULTIPLIED = re.compile(r"\b(?:of|per|each|by)\s*$", re.IGNORECASE)  # "4 boxes of 4" says 16
 _RESTATEMENT = re.compile(
@@ -114,11 +119,16 @@ def read_response(response: str, dimension: str | None) -> ResponseReading:
     """Read all numbers of a response, and the first reason, if any, to abstain from judging them."""
     if len(response) > MAX_CHARACTERS:
         return ResponseReading("", doubt="the response is too long")
-    text = normalise(response)
+    text = _without_footnotes(normalise(response))
     quantities = tuple(merge_compounds(text, read_quantities(text, dimension)))
     rest = _without(text, quantities)
     doubt = "no number" if not quantities else _first_doubt(text, rest, quantities)
     return ResponseReading(text, quantities, doubt, _APPROXIMATE.search(rest) is not None)
+
+
+def _without_footnotes(text: str) -> str:
+    plain = _FOOTNOTE.sub("", text)
+    return plain if re.search(r"[0-9]", plain) else text
 
 
 def _without(text: str, quantities: tuple[Quantity, ...]) -> str:
@@ -161,12 +171,20 @@ def committed_quantities(reading: ResponseReading) -> list[Quantity]:
     where no other number comes after it.
     """
     quantities = list(reading.quantities)
+    if quantities and quantities[0].unit:
+        quantities = [quantity for quantity in quantities if not _is_in_year(reading.text, quantity)]
     if len(quantities) <= 1:
         return quantities
     cued = [place for place, quantity in enumerate(quantities) if _is_cued(reading.text, quantity)]
     if cued:
         return quantities[cued[0] :] if _restate(reading.text, quantities[cued[0] :]) else []
     return quantities if _restate(reading.text, quantities) else []
+
+
+def _is_in_year(text: str, quantity: Quantity) -> bool:
+    """``in 1989`` behind a measured quantity dates it and is no answer beside it."""
+    bare = not (quantity.unit or quantity.noun) and _YEAR.fullmatch(text[quantity.start : quantity.end])
+    return bool(bare and _IN_YEAR.search(text[max(0, quantity.start - 8) : quantity.start]))
 
 
 def _is_cued(text: str, quantity: Quantity) -> bool:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["JsonObject", "Pairs", "find_objects", "verdict_values"]
+__all__ = ["JsonObject", "Pairs", "find_objects", "flag_values", "verdict_values"]
 
 _MOST_OBJECTS = 32  # a reply with more is looked at from its end
 _LONGEST_LITERAL = 20_000  # characters
@@ -20,6 +20,7 @@ _FIRST_KEYS = re.compile(
     r"correctness|lettergrade|gradeletter|gradelabel|verdictlabel|判定|评分|等级|结论"
 )
 _SECOND_KEYS = re.compile(r"answer|result|outcome|output|response|conclusion|value|choice|class")
+_FLAG_KEYS = re.compile(r"(?:is|was)?(?:correct|right|match)")
 _QUALIFIERS = re.compile(r"^(?:final|overall|grader|judge|the|my)+")
 
 _ARGUMENTS = re.compile(r"arguments?|args|parameters|input", re.IGNORECASE)
@@ -60,7 +61,13 @@ def verdict_values(content: object) -> list[object]:
     """Values of the keys that name a verdict; of ``answer``, ``result`` and such only if there are no better keys."""
     entries = list(_walk(content, 0))
     first = [value for key, value in entries if _FIRST_KEYS.fullmatch(key)]
-    return first or [value for key, value in entries if _SECOND_KEYS.fullmatch(key)]
+    second = [value for key, value in entries if _SECOND_KEYS.fullmatch(key)]
+    return first or second
+
+
+def flag_values(content: object) -> set[bool]:
+    """What keys such as ``is_correct`` say, where that is true or false."""
+    return {value for key, value in _walk(content, 0) if _FLAG_KEYS.fullmatch(key) and isinstance(value, bool)}
 
 
 def _walk(content: object, depth: int) -> Iterator[tuple[str, object]]:

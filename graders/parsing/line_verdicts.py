@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from graders.parsing.label_reading import Reading, read_label, read_whole
 from graders.parsing.label_words import Vocabulary
+from graders.parsing.refusals import find_refusal
 from graders.parsing.verdict_cues import Mention
 
 __all__ = ["find_lines", "find_opening", "find_words"]
@@ -15,6 +16,7 @@ __all__ = ["find_lines", "find_opening", "find_words"]
 _LONGEST_LINE = 120
 _LEAD = re.compile(
     r"(?:\d{1,2}[.)] |[-•] )?"
+    r"(?:(?:sure(?: thing)?|ok(?:ay)?|all ?right|certainly|of course|understood|got it|very well) ?[,:.!–—-]{1,3} )?"
     r"(?:(?:(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) (?!\([^()\n]{1,60}\) ?[:=]))"
     r"|(?:this|it)(?: is|'s) an? (?=[A-Z]\b))?",
     re.IGNORECASE,
@@ -23,6 +25,10 @@ _WRAPPED = 60  # characters; a line of prose this long without a full stop goes 
 _LEADS_ON = re.compile(
     r"\s(?:option|choice|vitamin|hepatitis|group|class|type|plan|team|section|the|of|with|and|or|is|was|to|than|an?|"
     r"answer|in|on|for|by|major|minor|point|part|line|series|level|letter)$",
+    re.IGNORECASE,
+)
+_NAMES_LETTER = re.compile(
+    r"\b(?:options?|choices?|vitamin|hepatitis|group|class|type|plan|team|section|part|point|level|series|letter)$",
     re.IGNORECASE,
 )
 _ABOUT_ANSWER = re.compile(r"\b(?:answers?|options?|choices?|letter|question|target)\b", re.IGNORECASE)
@@ -49,6 +55,17 @@ _PLAIN_REASON = re.compile(
 _BRACKETED = re.compile(r"[A-Za-z][)\]](?=[^\S\n])")  # "B) The year is wrong"
 _FILLS_LINE = re.compile(r"[\"')\]}.!:]{0,4}(?:$|\n)")
 _NUMBERED = re.compile(r"\. ?\d")
+_FORM_ENTRY = re.compile(  # "CORRECT: no" fills in a form that has an entry for each label
+    r"[\"')\]]? ?[:=|–—-] ?[\"'(\[]?(?:yes|no|true|false|y|n|n/?a|x|none|null|\d[\d.,]*(?: ?%| ?/ ?\d+)?)[\"')\]]?"
+    r" ?(?:$|[,;|.\n])",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r" ?[(\[][^()\[\]\n]{1,60}[)\]] ?[:=]")  # "Correct (yes/no): no"
+_SHARE = re.compile(
+    r"[\"')\]]? ?(?:[:=|] ?[x✓✔✅-]?(?:$|\n)|[:=|–—-]? ?(?:\(\d[\d.,]* ?%?\)|[\[(][x✓✔ ]?[\])]|[☐☑☒□■]))",
+    re.IGNORECASE,
+)
+_LAST_LETTER = re.compile(r"(?:[^\W\d_]{3,}|\d)[\"')\]]?[.!] [\"'(\[]?(?P<letter>[^\W_])[\"')\]]?[.!]?\Z")
 _ATTRIBUTE = re.compile(
     r" (?:answers?|responses?|dates?|years?|names?|ones?|targets?|values?|information|details?|episodes?|spelling|"
     r"numbers?|persons?|locations?|facts?|terms?|choices?|options?|titles?|order|identification|identity)\b",
@@ -84,6 +101,20 @@ def find_lines(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
         reading = read_label(vocabulary, text, place.start())
         if reading.status == "label" and reading.is_word and _SENTENCE_END.match(text, reading.end):
             yield Mention("line", reading.label, None, reading.begin, reading.end)
+    yield from _find_last_letter(vocabulary, text)
+
+
+def _find_last_letter(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
+    """A letter that is the last sentence of the reply: ``The year is wrong. B``; weaker than a line of its own."""
+    found = _LAST_LETTER.search(text, max(0, len(text) - _LONGEST_LINE))
+    if found is None or found["letter"] not in vocabulary.letters or found["letter"].isdigit():
+        return
+    sentence = text[: found.start("letter")].rstrip(" \"'([.!")
+    if _NAMES_LETTER.search(sentence) or find_refusal(text):
+        return
+    reading = read_label(vocabulary, text, found.start("letter"))
+    if reading.status == "label":
+        yield Mention("statement", reading.label, None, reading.begin, reading.end)
 
 
 def find_words(vocabulary: Vocabulary, text: str) -> Iterator[Mention]:
@@ -105,7 +136,7 @@ def _several(vocabulary: Vocabulary, reading: Reading) -> Mention:
 def _opens(vocabulary: Vocabulary, text: str, reading: Reading) -> bool:
     if reading.is_word:
         colon = text[reading.end : reading.end + 2].strip().startswith(":")
-        if _NUMBERED.match(text, reading.end):
+        if _NUMBERED.match(text, reading.end) or _fills_in_form(vocabulary, text, reading):
             return False
         return (
             not colon or (reading.is_emphatic and len(reading.text) > 1) or bool(_PLAIN_REASON.match(text, reading.end))
@@ -120,11 +151,26 @@ def _opens(vocabulary: Vocabulary, text: str, reading: Reading) -> bool:
     return all(vocabulary.label_of_letter(found.group()) == reading.label for found in others)
 
 
+def _fills_in_form(vocabulary: Vocabulary, text: str, reading: Reading) -> bool:
+    """Whether the label heads an entry such as ``CORRECT: no``, or one of several shares or boxes."""
+    if _FORM_ENTRY.match(text, reading.end) or _ASKS.match(text, reading.end):
+        return True
+    return reading.label in _labels_of_form(vocabulary, text)
+
+
+def _labels_of_form(vocabulary: Vocabulary, text: str) -> set[str | None]:
+    """Labels that each have a share, a box or a blank behind them; one alone makes no form."""
+    entries = [word for word in vocabulary.word.finditer(text) if _SHARE.match(text, word.end())]
+    labels = {vocabulary.label_of_word(word.group()) for word in entries}
+    return labels if len(labels) > 1 else set()
+
+
 def _label_lines(vocabulary: Vocabulary, text: str) -> Iterator[tuple[int, Reading, Mention]]:
     """Number of the line, what was read in it, and the mention."""
     lines = text.split("\n")
     last = len(lines) - 1
     begin = 0
+    form = _labels_of_form(vocabulary, text)
     for number, line in enumerate(lines):
         if line and len(line) <= _LONGEST_LINE:
             lead = _LEAD.match(line)
@@ -134,9 +180,15 @@ def _label_lines(vocabulary: Vocabulary, text: str) -> Iterator[tuple[int, Readi
             at, end = begin + skipped + reading.begin, begin + skipped + reading.end
             if reading.status == "several":
                 yield number, reading, Mention("line", None, "ambiguous", at, end)
+            elif reading.status == "label" and _is_entry(line, reading, form):
+                pass
             elif reading.status == "label" and alone and not _QUALIFIER.search(text[max(0, at - 30) : at]):
                 yield number, reading, Mention("line", reading.label, None, at, end)
         begin += len(line) + 1
+
+
+def _is_entry(line: str, reading: Reading, form: set[str | None]) -> bool:
+    return reading.is_word and reading.label in form and re.search(r"[\w\"')\]]$", line) is None
 
 
 def _stands_alone(vocabulary: Vocabulary, lines: Sequence[str], number: int, reading: Reading) -> bool:

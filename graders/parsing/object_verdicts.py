@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from graders.parsing.json_verdict import JsonObject, Pairs, verdict_values
+from graders.parsing.json_verdict import JsonObject, Pairs, flag_values, verdict_values
 from graders.parsing.label_reading import read_label, read_off_scale, read_whole
 from graders.parsing.label_words import Vocabulary
 from graders.parsing.reply_text import remove_markup
@@ -28,16 +28,29 @@ def mark_objects(text: str, objects: Sequence[JsonObject]) -> str:
 
 
 def read_objects(vocabulary: Vocabulary, objects: Sequence[JsonObject], marked: str) -> Iterator[Mention]:
-    """One mention for each object that has a verdict key, placed at its mark."""
+    """One mention for each object that has a verdict key, placed at its mark.
+
+    A flag such as ``is_correct`` is on no scale of labels: alone it is off the scale, and beside a label it must not
+    contradict it.
+    """
     position = -1
     for found in objects:
         position = marked.find(OBJECT_MARK, position + 1)
-        values = verdict_values(found.content)
+        flags = flag_values(found.content)
+        values = verdict_values(found.content) or sorted(flags)
         if not values:
             continue
         label, failure, is_certain = _combine([_read_value(vocabulary, value) for value in values])
+        if _contradicts(vocabulary, label, flags):
+            label, failure = None, "ambiguous"
         quote = ", ".join(repr(value)[:60] for value in values[:4])
         yield Mention("json" if is_certain else "word", label, failure, position, position + 1, quote)
+
+
+def _contradicts(vocabulary: Vocabulary, label: str | None, flags: set[bool]) -> bool:
+    """``"is_correct": false`` beside the best label of the scale, or true beside the worst."""
+    best, worst = vocabulary.labels[-1], vocabulary.labels[0]
+    return (label == best and False in flags) or (label == worst and True in flags)
 
 
 def _combine(said: Sequence[_Said | None]) -> tuple[str | None, Failure | None, bool]:

@@ -50,6 +50,14 @@ _TEX_LETTER = re.compile(r"(?<![\w$])\$([A-Za-z])\$(?![\w$])")
 _TEX_BOX = re.compile(r"\\(?:boxed|fbox)\s{0,4}\{([^{}\n]{0,200})\}")
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)[\w+-]*[^\S\n]*$", re.MULTILINE)
 _LINE_LEAD = re.compile(r"^(?:[^\S\n]*(?:#{1,6}(?=[\s\w])|>+|[-+•‣▪·*](?=[^\S\n])|\|))+", re.MULTILINE)
+_ITEM = r"^[^\S\n]*(?:[-*+•] |\d{1,2}[.)] )?"
+_UNTICKED = re.compile(
+    rf"{_ITEM}(?:\[[ _]\]|\([ _]\)|[☐□⬜])[^\n]*$|^[^\n]{{1,60}}(?:\[[ _]\]|\([ _]\)|[☐□⬜])[^\S\n]*$", re.MULTILINE
+)
+_TICKED = re.compile(
+    rf"(?P<item>{_ITEM})(?:\[[xX✓✔]\]|\([xX✓✔]\)|☑)(?=[^\S\n])|(?<=\S)[^\S\n]{{1,4}}(?:\[[xX✓✔]\]|\([xX✓✔]\))[^\S\n]*$",
+    re.MULTILINE,
+)
 _SPACES = re.compile(r"[^\S\n]+")  # runs made single: no later pattern can be slow on them
 _LINE_EDGES = re.compile(r" ?\n ?")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -113,12 +121,13 @@ def _take_final_channel(text: str) -> PlainReply:
 def remove_markup(text: str) -> str:
     """Text without Markdown, TeX and HTML decoration; code marks become quotation marks.
 
-    A box, a tag or a bracket named like a verdict becomes a line that begins with the cue it stands for.
+    A box, a tag or a bracket named like a verdict becomes a line that begins with the cue it stands for; choices
+    of a list that are not ticked are left out.
     """
     text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
     text = _TEX_BOX.sub(r"\nfinal answer: \1\n", _TEX_LETTER.sub(r"\1", _TEX_STYLE.sub(r"\1", text)))
     text = _CUE_TAG.sub(_as_cue, _BRACKETED_CUE.sub(r"\n\g<name>: ", _FORMATTING_TAG.sub("", text)))
-    text = _SPECIAL_TOKEN.sub("\n", text)
+    text = _TICKED.sub(lambda box: box["item"] or "", _UNTICKED.sub("", _SPECIAL_TOKEN.sub("\n", text)))
     text = _FENCE.sub("", text).replace("\\_", "_").replace("\\*", "").replace("*", "").replace("`", '"')
     text = _OUTER_UNDERSCORE.sub("", text)
     text = _LINE_LEAD.sub("", _SPACES.sub(" ", text))

@@ -32,6 +32,7 @@ _SHORT = 300
 _SYMBOL = re.compile(r"[^\x00-\x7f\u00a0-\u00bf\u2010-\u205f\u3000-\u303f]")  # neither space nor punctuation
 _NOUN_LEAD = re.compile(r"\A(?:the )?(?:final )?(?:grade|verdict|label|rating|judge?ment) ", re.IGNORECASE)
 _CROSS = re.compile("[❌✗✘✖❎🚫👎]")
+_TICK = re.compile("[✅✓✔☑👍]")
 
 
 def read_reply(
@@ -60,14 +61,22 @@ def _read_text(text: str, vocabulary: Vocabulary, positive: str | None) -> Decis
     reply = strip_thinking(fold_characters(text))
     if reply.unfinished:
         return Decision(None, "unparsed", "thinking was never closed")
-    plain = remove_markup(_shortened(reply.text))
+    shown = _shortened(reply.text)
+    kept = _without_lone_cross(shown)
+    plain = remove_markup(kept)
     if not re.search(r"\w", plain):
-        return Decision(None, "unparsed" if _SYMBOL.search(plain) else "empty", f"no words: {plain[:40]!r}")
+        return Decision(None, "unparsed" if _SYMBOL.search(shown) else "empty", f"no words: {plain[:40]!r}")
     whole = _read_whole(plain, vocabulary) if len(plain) <= _SHORT else None
-    outcome = whole or _decide_places(_shortened(reply.text), plain, vocabulary)
-    if outcome.label is not None and outcome.label == positive and _CROSS.search(plain[:_SHORT]):
+    outcome = whole or _decide_places(kept, plain, vocabulary)
+    best = positive or vocabulary.labels[-1]
+    if outcome.label is not None and outcome.label == best and _CROSS.search(shown[:_SHORT]):
         return Decision(None, "ambiguous", f"a cross beside {outcome.evidence}")
     return outcome
+
+
+def _without_lone_cross(text: str) -> str:
+    """One cross and no tick decorate a verdict (``INCORRECT`` and a cross); several make a list of choices."""
+    return _CROSS.sub("", text) if len(_CROSS.findall(text)) == 1 and not _TICK.search(text) else text
 
 
 def _shortened(text: str) -> str:

@@ -35,7 +35,7 @@ class Mention:
 
 
 _NOUN = (
-    r"grade|verdict|label|judge?ment|rating|score|classification|判定|评分|评级|等级|判断|評価|판정|평가|"
+    r"grade|verdict|label|judge?ment|rating|score|classification|判定|评分|评价|评级|等级|判断|評価|판정|평가|"
     r"verdikt|hodnocení|známka|bewertung|urteil|veredicto|calificación|évaluation|jugement|оценка|вердикт"
 )
 _LOOSE_NOUN = (
@@ -71,7 +71,8 @@ _VERBS = (
     r"grad(?:e|ed|ing)|rat(?:e|ed|ing)|mark(?:ed|ing)?|label(?:l?ed|l?ing)?|classif(?:y|ied|ying)|judg(?:e|ed|ing)|"
     r"scor(?:e|ed|ing)|assess(?:ed|ing)?|evaluat(?:e|ed|ing)|deem(?:ed)?|consider(?:ed)?|assign(?:ed|ing)?|"
     r"giv(?:e|en|ing)|award(?:ed|ing)?|choose|chose|select(?:ed)?|pick(?:ed)?|call(?:ed)?|treat(?:ed)?|count(?:s|ed)?|"
-    r"categori[sz]ed?|deserves?|earns?|receives?|gets|merits?|falls"
+    r"categori[sz]ed?|deserves?|earns?|receives?|gets|merits?|falls|"
+    r"(?:(?<=\bi )|(?<=\bwe ))find(?= (?:it|this|that|the)\b)"
 )
 _VERB_CUE = re.compile(
     rf"{_WORD_START}(?P<who>(?:i|we)(?:'d|'ll|'ve|'m"
@@ -100,7 +101,7 @@ _CONCLUSION = re.compile(
 )
 _RETRACTION = re.compile(
     rf"{_WORD_START}(?:actually|on (?:reflection|second thoughts?)|wait|correction|scratch that|rather|instead|"
-    r"upon review)[,:–—]? ?(?:(?:it|this)(?: is|'s) )?",
+    r"upon review|(?:edit|edited|update|revised)(?=:))[,:–—]? ?(?:(?:it|this)(?: is|'s) )?",
     re.IGNORECASE,
 )
 _OPINION = re.compile(
@@ -115,7 +116,11 @@ _CHINESE_VERB = re.compile(
     r"|(?:应|應)(?:该|當|当)?(?:为|是)|认为是|属于|(?:结论|结果|评级|等级|判定)是) ?[:]? ?"
 )
 _FINAL_MARK = re.compile(rf"{_WORD_START}final(?:ly)? ?[:–—-] ?", re.IGNORECASE)
-_ANSWER_LINE = re.compile(r"^(?:the )?(?:final )?answer ?[:=] ?(?=[^\n]*\Z)", re.IGNORECASE | re.MULTILINE)
+_ANSWER_LINE = re.compile(
+    r"^(?:(?:the )?(?:final )?(?:answer|choice|option|letter) ?[:=]"
+    r"|the (?:(?:appropriate|corresponding|matching|chosen|single) )?letter (?:is|would be)) ?(?=[^\n]*\Z)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ECHOED_QUESTION = re.compile(r"^(?:question|q) ?[:=]", re.IGNORECASE | re.MULTILINE)
 
 # "the candidate's answer is clearly "
@@ -132,7 +137,8 @@ _SENTENCE_BREAK = re.compile(r"[.!?。\n]")
 _CLAUSE_BREAK = re.compile(r"[.,;:!?。、\n–—()]|\b(?:but|so|hence|therefore|thus|and|because)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(
     r"\b(?:not|never|cannot|neither|nor|none|nothing|nobody|without|fails?|lacks?|anything but|less than|hardly|"
-    r"scarcely|barely|refuse|hesitate|doubt|wrong to|far from|no(?! ?[,.;:–—-]))\b|n't\b",
+    r"scarcely|barely|refuse|hesitate|doubt|wrong to|far from|"
+    r"(?:hard|difficult|impossible|premature|tempting|tempted|reluctant) to|no(?! ?[,.;:–—-]))\b|n't\b",
     re.IGNORECASE,
 )
 _CONDITIONAL = re.compile(r"\b(?:if|unless|whether|suppose|assuming)\b", re.IGNORECASE)
@@ -142,6 +148,7 @@ _CLAIMED = re.compile(
     r"pretends?|thought|wants?|(?<!i )(?:says?|believes?|thinks?))\b",  # "I think" is the grader's own judgement
     re.IGNORECASE,
 )
+_QUOTED_START = re.compile(r"^\"[^\"]*[^\s\"(]\"(?=[\s.,;:)])")  # a quoted word that opens a line and is closed
 _WINDOW = 200  # characters looked back over
 
 
@@ -204,6 +211,7 @@ def is_negated(text: str, position: int, *, is_conclusion: bool = False) -> bool
 def is_quoted(text: str, position: int) -> bool:
     """Whether ``position`` lies inside quotation marks that its line opened, other than around the whole line."""
     line = text[max(0, position - _WINDOW) : position].rpartition("\n")[2]
+    line = _QUOTED_START.sub("", line)
     return line.lstrip('"').count('"') % 2 == 1 or line.endswith((" '", "('", "«", "「"))
 
 

