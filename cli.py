@@ -67,7 +67,7 @@ def main() -> None:
     """Run the command line: exit code 2 and one line for what a person must mend, 130 for Ctrl-C."""
     _escape_what_cannot_be_written()
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="autorater", standalone_mode=False)
     except (CalibrationSetError, GraderError, ExperimentError) as error:
         _fail(str(error).partition("\n")[0])
     except _COMMAND_LINE_ERROR as error:
