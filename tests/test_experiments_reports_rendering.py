@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -238,6 +238,7 @@ def test_labels_that_nobody_gave_are_not_called_peoples(source: str) -> None:
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from("ab 1.%[],()-_日\u0301"), max_size=80), st.integers(4, 40))
+@example("11日.\u0301", 4)
 def test_wrapping_loses_no_letter_and_keeps_the_width(text: str, width: int) -> None:
     lines = wrap(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())

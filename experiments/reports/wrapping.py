@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
 __all__ = ["atoms", "pieces", "wrap"]
 
@@ -47,12 +47,23 @@ def _broken(atom: str, width: int) -> list[str]:
         return _broken_words(atom, width)
     lines = [""]
     for piece in pieces(atom):
-        for part in chop_cells(piece, width):
+        for part in _chopped(piece, width):
             if cell_len(lines[-1]) + cell_len(part) <= width:
                 lines[-1] += part
             else:
                 lines.append(part)
     return [line for line in lines if line]
+
+
+def _chopped(text: str, width: int) -> list[str]:
+    """Parts of at most ``width`` cells, no character lost (rich's own loses marks that take no cell)."""
+    parts = [""]
+    for character in text:
+        if not parts[-1] or cell_len(parts[-1] + character) <= width:
+            parts[-1] += character
+        else:
+            parts.append(character)
+    return parts
 
 
 def _broken_words(atom: str, width: int) -> list[str]:
