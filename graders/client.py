@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -13,31 +13,46 @@ from graders.prompt import GraderPrompt
 from graders.sampling import Sampling
 from graders.verdict import CallFailure, Completion
 
-__all__ = ["ModelClient", "Request"]
+__all__ = ["Answer", "ModelClient", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One verdict to be asked for: an item, and which of its repeats."""
+    """Verdicts to be asked for: an item, and which of its repeats, ascending."""
 
     item: Item
-    repeat: int
+    repeats: tuple[int, ...]
     prompt: GraderPrompt | None
     sampling: Sampling
     scale: LabelScale
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one repeat of one item.
+
+    ``failed_attempts`` are the calls that went wrong before this outcome, oldest first; a call for
+    several repeats counts once, at the first of them.
+    """
+
+    item_digest: str
+    repeat: int
+    outcome: Completion | CallFailure
+    failed_attempts: tuple[CallFailure, ...] = ()
+
+
 class ModelClient(Protocol):
     """Answers requests.
 
-    Requests of one item come next to one another, repeats in order, so that a client may ask for
-    them together. Each request gets exactly one answer, by its position; in any order, as early as
-    it is there, because the caller stores it before it takes the next. What a person must fix
-    (missing package, unknown model) is raised; a call that went wrong is a ``CallFailure``.
+    Requests are taken one by one, when there is room for another, so that whoever gives them can
+    stop giving. Each repeat of each request taken gets exactly one answer, in any order, as early
+    as it is there, together with others that are there: the caller makes them durable before it
+    takes the next. What a person must fix (missing package, unknown model, wrong key, no quota) is
+    raised, after the answers to what was in flight; a call that went wrong is a ``CallFailure``.
     """
 
-    def complete(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion | CallFailure]]:
-        """Answer every request once, as ``(position, answer)``."""
+    def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
+        """Answer every repeat of every request once."""
         ...
 
     def __enter__(self) -> Self:

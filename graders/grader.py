@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from calibration_sets.item import content_digest
+from graders.capabilities import Capabilities
+from graders.endpoint import Endpoint
 from graders.prompt import GraderPrompt
 from graders.sampling import Sampling
 
@@ -18,9 +20,10 @@ class Grader:
     ``model`` is ``provider/name``, such as ``local/smollm2``. ``prompt`` is ``None`` for graders
     that take none (``baseline/lexical``, replayed or imported verdicts). ``model_digest`` stands
     for what the model name alone does not say, such as the hash of a file of recorded completions;
-    ``address`` is what a provider opens where that is not the model's name, such as a path.
+    ``address`` is what a provider opens where that is not the model's name, such as a path;
+    ``endpoint`` is how a service is reached, ``capabilities`` what its model can do.
     ``grader_id`` covers all that can change a completion: prompt content, model and sampling, but
-    not names, versions, addresses or the number of repeats.
+    not names, versions, addresses, endpoints or the number of repeats.
     """
 
     model: str
@@ -28,6 +31,8 @@ class Grader:
     prompt: GraderPrompt | None = None
     model_digest: str = ""
     address: str = ""
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    capabilities: Capabilities = field(default_factory=Capabilities)
     grader_id: str = field(init=False)
 
     def __post_init__(self) -> None:

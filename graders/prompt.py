@@ -68,6 +68,14 @@ class GraderPrompt:
         """``name@version#digest``, the digest in its first eight digits."""
         return f"{self.name}@{self.version}#{self.digest[:8]}"
 
+    @property
+    def shared_text(self) -> str:
+        """What every rendering begins with: the text before the first placeholder."""
+        for found in Template.pattern.finditer(self.text):
+            if found["named"] or found["braced"]:
+                return Template(self.text[: found.start()]).substitute()
+        return self.text
+
     def spoken(self, label: str) -> str:
         """What the model is to say for a label: its letter, its first word, or the label itself.
 

@@ -28,11 +28,18 @@ ParserRule = Literal["robust", "official", "label"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one completion; ``None`` where the service did not say."""
+    """Tokens that one completion adds to the bill; ``None`` where the service did not say.
+
+    A call for several repeats is billed once: its counts stand at the first of them, zeros at the
+    others. ``input_tokens`` includes ``cached_tokens`` (read from a prompt cache) and
+    ``cache_write_tokens`` (written to one); ``output_tokens`` includes ``reasoning_tokens``.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Completion:
         Normalised: ``stop``, ``length``, ``refusal``, ``content_filter``, or ``None``.
     label_logprobs
         Label to natural-log probability of its verdict token(s), before temperature, or ``None``.
+    other_logprobs
+        Natural-log probabilities of the listed tokens that stand for no label, before temperature.
     usage
         Token counts.
     effective_sampling
@@ -57,6 +66,8 @@ class Completion:
         The label that came with an imported reply; ``None`` for replies that are ours to read.
     stated_failure
         Why there is no label, where an imported reply came with that instead; its text is not read.
+    fingerprint
+        What the service calls the state of its backend, where it says.
     """
 
     text: str | None
@@ -67,14 +78,20 @@ class Completion:
     effective_sampling: Mapping[str, Any] = field(default_factory=dict)
     stated_label: str | None = None
     stated_failure: Failure | None = None
+    other_logprobs: tuple[float, ...] = ()
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """A call that brought no completion; kept as history, asked again on the next run."""
+    """A call that brought no completion; kept as history, asked again on the next run.
+
+    ``usage`` is what it cost all the same, where that is known.
+    """
 
     reason: str
     message: str
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

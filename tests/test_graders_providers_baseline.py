@@ -200,13 +200,13 @@ def test_a_scale_without_right_and_wrong_is_an_error() -> None:
 
 def test_the_client_answers_each_request_with_a_label() -> None:
     items = [Item(str(n), "Which?", parse_reference("Brelin"), text, "c") for n, text in enumerate(["Brelin", "", "x"])]
-    requests = [Request(item, repeat, None, Sampling(), SIMPLEQA) for item in items for repeat in range(2)]
+    requests = (Request(item, (1, 4), None, Sampling(), SIMPLEQA) for item in items)
     with BaselineClient() as client:
-        answers = list(client.complete(requests))
-    assert [position for position, _ in answers] == [0, 1, 2, 3, 4, 5]
-    texts = [answer.text for _, answer in answers if isinstance(answer, Completion)]
-    assert texts == [RIGHT, RIGHT, NONE, NONE, WRONG, WRONG]
-    assert all(a.served_model == f"baseline/lexical@{RULES_VERSION}" for _, a in answers if isinstance(a, Completion))
+        answers = [answer for batch in client.complete(requests) for answer in batch]
+    assert [(a.item_digest, a.repeat) for a in answers] == [(item.digest, r) for item in items for r in (1, 4)]
+    completions = [answer.outcome for answer in answers if isinstance(answer.outcome, Completion)]
+    assert [completion.text for completion in completions] == [RIGHT, RIGHT, NONE, NONE, WRONG, WRONG]
+    assert {completion.served_model for completion in completions} == {f"baseline/lexical@{RULES_VERSION}"}
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

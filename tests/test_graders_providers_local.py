@@ -17,7 +17,7 @@ from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA, LabelScale
 from graders.client import Request
-from graders.errors import MissingDependencyError, WeightsError
+from graders.errors import GraderError, MissingDependencyError, WeightsError
 from graders.prompt import GraderPrompt
 from graders.providers.local import LocalClient, check_engine, open_engine
 from graders.providers.local_engine import Engine
@@ -90,11 +90,11 @@ def ask(
 ) -> list[Completion]:
     chosen = prompt or make_prompt()
     settings = sampling or Sampling(channel=chosen.channel)
-    requests = [Request(item, repeat, chosen, settings, chosen.scale) for item in items for repeat in repeats]
-    answers = dict(client.complete(requests))
-    assert sorted(answers) == list(range(len(requests)))
-    completions = [answer for _, answer in sorted(answers.items()) if isinstance(answer, Completion)]
-    assert len(completions) == len(requests), answers
+    requests = [Request(item, tuple(repeats), chosen, settings, chosen.scale) for item in items]
+    answers = [answer for batch in client.complete(iter(requests)) for answer in batch]
+    assert [(a.item_digest, a.repeat) for a in answers] == [(i.digest, repeat) for i in items for repeat in repeats]
+    completions = [answer.outcome for answer in answers if isinstance(answer.outcome, Completion)]
+    assert len(completions) == len(answers), answers
     return completions
 
 
@@ -197,7 +197,7 @@ def test_labels_that_begin_alike_are_drawn_to_the_end(client: LocalClient) -> No
 
 def test_what_was_in_force_is_recorded(client: LocalClient) -> None:
     item = make_item()
-    answer = ask(client, [item], range(3))[2]
+    first, _, answer = ask(client, [item], range(3))
     assert answer.served_model == "SmolLM2-135M-Instruct.Q4_1"
     engine_name = answer.effective_sampling["engine"]
     assert engine_name.startswith("xllamacpp 20")
@@ -211,9 +211,38 @@ def test_what_was_in_force_is_recorded(client: LocalClient) -> None:
         "max_tokens": 1,
         "engine": engine_name,
     }
-    assert answer.usage.input_tokens is not None
-    assert answer.usage.input_tokens > 80
-    assert answer.usage.output_tokens == 1
+    assert first.usage.input_tokens is not None
+    assert first.usage.input_tokens > 80
+    assert (answer.usage.input_tokens, answer.usage.cached_tokens) == (0, 0)  # the prompt was computed once
+    assert (first.usage.output_tokens, answer.usage.output_tokens) == (1, 1)
+
+
+def test_one_exact_call_tells_the_distribution_that_sampling_draws_from(
+    client: LocalClient, expected: dict[str, float]
+) -> None:
+    item = make_item()
+    (held,) = ask(client, [item], [0], sampling=Sampling(channel="word", method="exact"))
+    (free,) = ask(client, [item], [0], sampling=Sampling(channel="word", method="exact", constrained=False))
+    assert held.label_logprobs is not None
+    assert free.label_logprobs is not None
+    assert list(held.label_logprobs.values()) == pytest.approx([expected[w] for w in ("wrong", "none", "right")])
+    assert held.other_logprobs == ()
+    assert (held.effective_sampling["constrained"], free.effective_sampling["constrained"]) == (True, False)
+    assert "vocabulary" not in held.effective_sampling
+    assert free.effective_sampling["vocabulary"] > 40_000
+    # Free replies may spell a label otherwise, which adds to it; all that is listed is one or the other.
+    assert all(free.label_logprobs[label] >= held.label_logprobs[label] - 1e-6 for label in SCALE.labels)
+    masses = [*free.label_logprobs.values(), *free.other_logprobs]
+    assert 0.9 < math.fsum(map(math.exp, masses)) <= 1 + 1e-6
+    assert len(free.other_logprobs) > 200
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_labels_that_begin_alike_cannot_be_exact(client: LocalClient, constrained: bool) -> None:
+    prompt = replace(make_prompt(), scale=LabelScale("alike", ("very good", "very bad", "poor"), words={}))
+    sampling = Sampling(method="exact", channel="word", constrained=constrained)
+    with pytest.raises(GraderError, match=r"two labels begin with the same token; expected labels"):
+        ask(client, [make_item()], [0], prompt=prompt, sampling=sampling)
 
 
 def test_unconstrained_replies_are_what_the_model_says(client: LocalClient) -> None:
@@ -252,10 +281,9 @@ def test_the_shared_part_is_shared(engine: Engine) -> None:
 
 def test_too_long_is_a_call_failure_and_the_next_item_is_graded(client: LocalClient) -> None:
     items = [make_item(0, "Brelin is the capital. " * 6_000), make_item(1)]
-    requests = [Request(item, repeat, make_prompt(), Sampling(), SCALE) for item in items for repeat in range(2)]
-    answers = dict(client.complete(requests))
-    for position in (0, 1):
-        failure = answers[position]
+    requests = [Request(item, (0, 1), make_prompt(), Sampling(), SCALE) for item in items]
+    answers = [answer.outcome for batch in client.complete(requests) for answer in batch]
+    for failure in answers[:2]:
         assert isinstance(failure, CallFailure)
         assert failure.reason == "context_overflow"
         assert "expected at most 2048" in failure.message
@@ -280,9 +308,9 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_graders_providers_local import *
-requests = [Request(make_item(n), r, make_prompt(), Sampling(), SCALE) for n in range({n_items}) for r in range(10)]
+requests = (Request(make_item(n), tuple(range(10)), make_prompt(), Sampling(), SCALE) for n in range({n_items}))
 with LocalClient(path=Path({path!r})) as client:
-    for position, answer in client.complete(requests):
+    for position, answers in enumerate(client.complete(requests)):
         if position == 0:
             print("first", flush=True)
 print("done", flush=True)

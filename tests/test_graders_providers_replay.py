@@ -25,8 +25,12 @@ def make_item(number: int) -> Item:
     return Item(str(number), f"Question {number}?", Reference("Brelin", "Brelin", ("Brelin",)), "Brelin", f"c{number}")
 
 
-def make_request(item: Item, repeat: int) -> Request:
-    return Request(item, repeat, None, Sampling(), SIMPLEQA)
+def make_request(item: Item, *repeats: int) -> Request:
+    return Request(item, repeats, None, Sampling(), SIMPLEQA)
+
+
+def answer_all(client: ReplayClient, requests: list[Request]) -> dict[int, Completion | CallFailure]:
+    return {answer.repeat: answer.outcome for batch in client.complete(requests) for answer in batch}
 
 
 def write_lines(path: Path, *rows: object) -> Path:
@@ -44,7 +48,7 @@ def test_answers_come_back_as_recorded_and_missing_ones_are_call_failures(tmp_pa
         {"digest": item.digest, "repeat": 2, "failure": {"reason": "timeout", "message": "60 s"}},
     )
     with ReplayClient(path) as client:
-        answers = dict(client.complete([make_request(item, repeat) for repeat in range(4)]))
+        answers = answer_all(client, [make_request(item, 0, 1), make_request(item, 2, 3)])
     assert answers[0] == Completion(text=None, served_model="gpt-x", label_logprobs={"CORRECT": -0.5})
     assert answers[1] == Completion("B", "replay", stop_reason="length", usage=Usage(input_tokens=9))
     assert answers[2] == CallFailure("timeout", "60 s")
@@ -55,7 +59,7 @@ def test_answers_come_back_as_recorded_and_missing_ones_are_call_failures(tmp_pa
 def test_another_wording_of_the_item_is_not_recorded(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "r.jsonl", {"digest": make_item(1).digest, "repeat": 0, "text": "A"})
     with ReplayClient(path) as client:
-        ((_, answer),) = client.complete([make_request(make_item(2), 0)])
+        (answer,) = answer_all(client, [make_request(make_item(2), 0)]).values()
     assert isinstance(answer, CallFailure)
 
 
@@ -64,8 +68,8 @@ def test_the_recorded_pace_is_kept_and_answers_come_one_by_one(tmp_path: Path) -
     rows = [{"digest": item.digest, "repeat": r, "text": "A", "seconds": 0.08} for r in range(3)]
     with ReplayClient(write_lines(tmp_path / "r.jsonl", *rows)) as client:
         begin = time.monotonic()
-        answers = client.complete([make_request(item, repeat) for repeat in range(3)])
-        next(answers)
+        answers = client.complete(iter([make_request(item, 0, 1), make_request(item, 2)]))
+        assert [answer.repeat for answer in next(answers)] == [0]
         first = time.monotonic() - begin
         list(answers)
         assert 0.08 <= first < 0.2
@@ -138,11 +142,20 @@ completions = st.builds(
     served_model=texts,
     stop_reason=st.sampled_from(["stop", "length", "refusal", None]),
     label_logprobs=st.one_of(st.none(), st.dictionaries(texts, st.floats(-99, 0), max_size=3)),
-    usage=st.builds(Usage, numbers, numbers, numbers),
+    usage=st.builds(Usage, numbers, numbers, numbers, numbers, numbers),
     effective_sampling=st.dictionaries(st.text(string.ascii_letters, min_size=1), st.floats(0, 2), max_size=2),
     stated_label=st.one_of(st.none(), texts),
+    stated_failure=st.sampled_from([None, "refused", "truncated"]),
+    other_logprobs=st.lists(st.floats(-99, 0), max_size=3).map(tuple),
+    fingerprint=st.one_of(st.none(), texts),
 )
-answers = st.one_of(completions, st.builds(CallFailure, st.text(string.ascii_letters, min_size=1), texts))
+failures = st.builds(
+    CallFailure,
+    st.text(string.ascii_letters, min_size=1),
+    texts,
+    st.one_of(st.none(), st.builds(Usage, numbers, numbers, numbers, numbers, numbers)),
+)
+answers = st.one_of(completions, failures)
 
 
 @given(st.lists(answers, max_size=5), st.floats(0, 9))

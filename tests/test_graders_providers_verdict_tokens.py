@@ -204,14 +204,16 @@ def answer_with(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[Complet
     monkeypatch.setattr(local, "open_engine", lambda *_, **__: engine)
     monkeypatch.setattr(local, "version", lambda _: "1")
     item = Item("i", "Q", Reference("R", "R"), "x", "c")
-    requests = [Request(item, repeat, make_prompt(), Sampling(), SIMPLEQA) for repeat in range(3)]
+    request = Request(item, (0, 1, 2), make_prompt(), Sampling(), SIMPLEQA)
     with LocalClient(path=Path("tiny.gguf")) as client:
-        return [answer for _, answer in client.complete(requests)]
+        (batch,) = client.complete([request])
+    assert [(answer.item_digest, answer.repeat) for answer in batch] == [(item.digest, repeat) for repeat in range(3)]
+    return [answer.outcome for answer in batch]
 
 
 def test_a_client_that_is_not_open_and_a_grader_without_prompt_are_errors() -> None:
     item = Item("i", "Q", Reference("R", "R"), "x", "c")
     with pytest.raises(GraderError, match=r"local/smollm2: not open"):
-        list(LocalClient().complete([Request(item, 0, make_prompt(), Sampling(), SIMPLEQA)]))
+        list(LocalClient().complete([Request(item, (0,), make_prompt(), Sampling(), SIMPLEQA)]))
     with pytest.raises(GraderError, match=r"without a prompt"):
-        list(LocalClient().complete([Request(item, 0, None, Sampling(), SIMPLEQA)]))
+        list(LocalClient().complete([Request(item, (0,), None, Sampling(), SIMPLEQA)]))

@@ -22,7 +22,7 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Self
@@ -31,7 +31,7 @@ from calibration_sets.item import Item
 from calibration_sets.references.range_check import check_range
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import LabelScale
-from graders.client import Request
+from graders.client import Answer, Request
 from graders.errors import GraderError
 from graders.providers.answer_words import (
     ARTICLES,
@@ -41,7 +41,7 @@ from graders.providers.answer_words import (
     split_words,
 )
 from graders.providers.declines import is_content_free, is_decline
-from graders.verdict import CallFailure, Completion
+from graders.verdict import Completion
 
 __all__ = ["RULES_VERSION", "BaselineClient", "grade_lexically"]
 
@@ -65,7 +65,7 @@ class BaselineClient:
     ) -> None:
         """Give nothing back."""
 
-    def complete(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion | CallFailure]]:
+    def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
         """Answer each request in order with a label as its text.
 
         Raises
@@ -74,8 +74,9 @@ class BaselineClient:
             If a scale lacks CORRECT or INCORRECT.
         """
         served = f"baseline/lexical@{RULES_VERSION}"
-        for position, request in enumerate(requests):
-            yield position, Completion(text=grade_lexically(request.item, request.scale), served_model=served)
+        for request in requests:
+            said = Completion(text=grade_lexically(request.item, request.scale), served_model=served)
+            yield [Answer(request.item.digest, repeat, said) for repeat in request.repeats]
 
 
 def grade_lexically(item: Item, scale: LabelScale) -> str:

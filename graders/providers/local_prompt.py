@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import Template
 from typing import Protocol
 
 from calibration_sets.item import Item
 from graders.prompt import GraderPrompt
 
-__all__ = ["PromptTokens", "Tokenizer", "build_prompt_tokens", "reply_lead", "shared_length"]
+__all__ = ["CONTEXT_TOKENS", "PromptTokens", "Tokenizer", "build_prompt_tokens", "reply_lead", "shared_length"]
+
+CONTEXT_TOKENS = 2048
+"""Longest prompt and reply together; the model was not trained on more."""
 
 _SLOT = "the-text-of-the-user-message-goes-here"
 
@@ -47,7 +49,7 @@ class PromptTokens:
 def build_prompt_tokens(prompt: GraderPrompt, item: Item, engine: Tokenizer) -> PromptTokens:
     """Tokens of an item under a prompt; a chat prompt is put into the model's template."""
     rendered = prompt.render(item)
-    head = _shared_text(prompt.text)
+    head = prompt.shared_text.rstrip(" ")
     if not rendered.startswith(head):
         head = ""
     tail = rendered[len(head) :]
@@ -77,11 +79,3 @@ def shared_length(first: Sequence[int], second: Sequence[int]) -> int:
     """How many tokens two sequences have in common at their beginning."""
     pairs = zip(first, second, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
-
-
-def _shared_text(text: str) -> str:
-    """A prompt's text before its first placeholder, without blanks at its end."""
-    for found in Template.pattern.finditer(text):
-        if found["named"] or found["braced"]:
-            return Template(text[: found.start()]).substitute().rstrip(" ")
-    return ""

@@ -14,16 +14,16 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from graders.client import Request
+from graders.client import Answer, Request
 from graders.errors import RecordingError
-from graders.verdict import CallFailure, Completion, Usage
+from graders.verdict import CallFailure, Completion, Failure, Usage
 
 __all__ = ["Recorded", "ReplayClient", "read_recording", "recording_digest", "write_recording"]
 
@@ -49,11 +49,17 @@ class _UsageField(_Strict):
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
     cached_tokens: int | None = Field(default=None, ge=0)
+    cache_write_tokens: int | None = Field(default=None, ge=0)
+    reasoning_tokens: int | None = Field(default=None, ge=0)
+
+    def usage(self) -> Usage:
+        return Usage(**self.model_dump())
 
 
 class _FailureField(_Strict):
     reason: str = Field(min_length=1)
     message: str = ""
+    usage: _UsageField | None = None
 
 
 class _Key(_Strict):
@@ -70,6 +76,9 @@ class _CompletionLine(_Key):
     usage: _UsageField = _UsageField()
     effective_sampling: dict[str, Any] = Field(default_factory=dict)
     stated_label: str | None = None
+    stated_failure: Failure | None = None
+    other_logprobs: list[float] = Field(default_factory=list)
+    fingerprint: str | None = None
 
     def recorded(self) -> Recorded:
         return Recorded(
@@ -80,9 +89,12 @@ class _CompletionLine(_Key):
                 served_model=self.served_model,
                 stop_reason=self.stop_reason,
                 label_logprobs=self.label_logprobs,
-                usage=Usage(self.usage.input_tokens, self.usage.output_tokens, self.usage.cached_tokens),
+                usage=self.usage.usage(),
                 effective_sampling=self.effective_sampling,
                 stated_label=self.stated_label,
+                stated_failure=self.stated_failure,
+                other_logprobs=tuple(self.other_logprobs),
+                fingerprint=self.fingerprint,
             ),
             self.seconds,
         )
@@ -92,7 +104,9 @@ class _FailureLine(_Key):
     failure: _FailureField
 
     def recorded(self) -> Recorded:
-        return Recorded(self.digest, self.repeat, CallFailure(self.failure.reason, self.failure.message), self.seconds)
+        usage = self.failure.usage.usage() if self.failure.usage else None
+        failed = CallFailure(self.failure.reason, self.failure.message, usage)
+        return Recorded(self.digest, self.repeat, failed, self.seconds)
 
 
 class ReplayClient:
@@ -117,21 +131,30 @@ class ReplayClient:
         """Forget the recording."""
         self._answers = {}
 
-    def complete(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion | CallFailure]]:
-        """Answer each request in order."""
-        for position, request in enumerate(requests):
-            recorded = self._find(request)
-            if recorded is None:
-                yield position, CallFailure("not_recorded", f"{self._path.name}: no answer for repeat {request.repeat}")
-                continue
-            if recorded.seconds > 0:
-                time.sleep(recorded.seconds)
-            yield position, recorded.answer
+    def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
+        """Answer each request in order; where the recording has ``seconds``, repeat by repeat."""
+        for request in requests:
+            together: list[Answer] = []
+            for repeat in request.repeats:
+                recorded = self._find(request, repeat)
+                if recorded is not None and recorded.seconds > 0:
+                    if together:
+                        yield together
+                    together = []
+                    time.sleep(recorded.seconds)
+                together.append(Answer(request.item.digest, repeat, self._outcome(recorded, repeat)))
+            if together:
+                yield together
 
-    def _find(self, request: Request) -> Recorded | None:
+    def _outcome(self, recorded: Recorded | None, repeat: int) -> Completion | CallFailure:
+        if recorded is None:
+            return CallFailure("not_recorded", f"{self._path.name}: no answer for repeat {repeat}")
+        return recorded.answer
+
+    def _find(self, request: Request, repeat: int) -> Recorded | None:
         """By content, which a rewording changes, or else by the item's id, if the recording names that."""
         for key in (request.item.digest, request.item.item_id):
-            if recorded := self._answers.get((key, request.repeat)):
+            if recorded := self._answers.get((key, repeat)):
                 return recorded
         return None
 
@@ -232,7 +255,7 @@ def _first_problem(error: ValidationError) -> str:
 def _render_line(row: Recorded, where: str) -> bytes:
     content: dict[str, Any] = {"digest": row.digest, "repeat": row.repeat}
     if isinstance(row.answer, CallFailure):
-        content["failure"] = {"reason": row.answer.reason, "message": row.answer.message}
+        content["failure"] = _failure_fields(row.answer)
     else:
         content |= _completion_fields(row.answer)
     if row.seconds:
@@ -243,18 +266,21 @@ def _render_line(row: Recorded, where: str) -> bytes:
         raise RecordingError(f"{where}: {error}; expected an answer of plain, finite values") from error
 
 
+def _failure_fields(answer: CallFailure) -> dict[str, Any]:
+    fields: dict[str, Any] = {"reason": answer.reason, "message": answer.message}
+    return {**fields, "usage": asdict(answer.usage)} if answer.usage is not None else fields
+
+
 def _completion_fields(answer: Completion) -> dict[str, Any]:
-    usage = {
-        "input_tokens": answer.usage.input_tokens,
-        "output_tokens": answer.usage.output_tokens,
-        "cached_tokens": answer.usage.cached_tokens,
-    }
     return {
         "text": answer.text,
         "served_model": answer.served_model,
         "stop_reason": answer.stop_reason,
         "label_logprobs": dict(answer.label_logprobs) if answer.label_logprobs is not None else None,
-        "usage": usage,
+        "usage": asdict(answer.usage),
         "effective_sampling": dict(answer.effective_sampling),
         "stated_label": answer.stated_label,
+        "stated_failure": answer.stated_failure,
+        "other_logprobs": answer.other_logprobs,
+        "fingerprint": answer.fingerprint,
     }

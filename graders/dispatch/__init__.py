@@ -1,0 +1,1 @@
+"""Sending calls to services: how many at a time, what is tried again, when to stop."""
