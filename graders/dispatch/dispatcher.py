@@ -1,0 +1,391 @@
+"""The loop that gives services their calls and takes what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from graders.client import Answer, Request
+from graders.dispatch.headers import parse_reset_wait
+from graders.dispatch.limiter import AdaptiveLimit, find_limit
+from graders.dispatch.retry import BUSY, ITEMS_OWN, MOST_ATTEMPTS, STOPPING, pause_seconds, retry_seconds
+from graders.dispatch.service import AsyncService, CallError, Reply
+from graders.endpoint import Endpoint
+from graders.errors import GraderError, ServiceError, UnsupportedError
+from graders.verdict import CallFailure
+
+__all__ = ["Dispatcher"]
+
+_MOST_THROTTLED = 100
+"""A call that is turned away so often, while others get through, is given up."""
+
+_MOST_FORMS = 8
+"""Forms that one call is sent in while a service's refusals are learnt."""
+
+_HOPELESS, _HOPELESS_AT_FIRST = 20, 3
+"""Calls in a row that fail for good, with no success between, before the run stops; and where there never was one."""
+
+_LOST_IN_A_ROW, _REST = 3, 15.0
+"""Lost connections in a row before a server's calls go to the other servers, and seconds before it is tried again."""
+
+_KEPT = "what was answered is kept, and the same command continues"
+
+
+@dataclass(slots=True)
+class _Call:
+    """Repeats of one item that are asked for together, and what has gone wrong so far."""
+
+    request: Request
+    failures: list[CallFailure] = field(default_factory=list)
+    n_attempts: int = 0
+    n_throttled: int = 0
+    n_forms: int = 0
+
+
+@dataclass(slots=True)
+class _Lane:
+    """A service with its limit, and how it has been doing lately."""
+
+    service: AsyncService
+    limit: AdaptiveLimit
+    throttled_since: float | None = None
+    n_throttled: int = 0
+    n_lost: int = 0
+
+
+class Dispatcher:
+    """Answers requests through one or more services; to be run once.
+
+    Parameters
+    ----------
+    services
+        Addresses that share the work.
+    endpoint
+        Time-outs and ceilings.
+    requests
+        Taken one by one, when a call can start.
+    emit
+        Is given answers as they come, in the loop's thread.
+    may_start
+        Whether the taker of the answers keeps up; :meth:`wake` tells when it does again.
+    rng
+        For jitter.
+    """
+
+    def __init__(
+        self,
+        services: Sequence[AsyncService],
+        endpoint: Endpoint,
+        requests: Iterator[Request],
+        *,
+        emit: Callable[[list[Answer]], None],
+        may_start: Callable[[], bool],
+        rng: random.Random,
+    ) -> None:
+        self._lanes = [_Lane(service, find_limit(service.limit_key, endpoint.max_connections)) for service in services]
+        self._endpoint = endpoint
+        self._requests = requests
+        self._emit = emit
+        self._may_start = may_start
+        self._rng = rng
+        self._ready: deque[_Call] = deque()
+        self._delayed: dict[int, tuple[_Call, asyncio.TimerHandle]] = {}
+        self._n_outstanding = 0
+        self._exhausted = False
+        self._proven = False
+        self._n_hopeless = 0
+        self._error: BaseException | None = None
+        self._idle: deque[asyncio.Future[None]] = deque()
+
+    async def run(self) -> None:
+        """Answer every request.
+
+        Raises
+        ------
+        GraderError
+            What stops the run, after everything in flight is answered; or whatever ``requests`` raised.
+        """
+        self._finished = asyncio.Event()
+        opened: list[AsyncService] = []
+        try:
+            for lane in self._lanes:
+                opened.append(lane.service)
+                await lane.service.open()
+            await self._run_workers()
+        finally:
+            for service in opened:
+                await service.close()
+        if self._error is not None:
+            raise self._error
+
+    def wake(self) -> None:
+        """Let those look again who found no work."""
+        while self._idle:
+            waiter = self._idle.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _run_workers(self) -> None:
+        workers = [
+            asyncio.create_task(self._work(lane)) for lane in self._lanes for _ in range(self._endpoint.max_connections)
+        ]
+        ended = asyncio.create_task(self._finished.wait())
+        try:
+            done, _ = await asyncio.wait([ended, *workers], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()  # a worker ends only by a bug, which must be seen
+        finally:
+            for task in (ended, *workers):
+                task.cancel()
+            await asyncio.gather(ended, *workers, return_exceptions=True)
+            for _, timer in self._delayed.values():
+                timer.cancel()
+
+    async def _work(self, lane: _Lane) -> None:
+        while True:
+            await lane.limit.acquire()
+            try:
+                call = self._take(lane)
+                if call is not None:
+                    await self._make(lane, call)
+            finally:
+                lane.limit.release()
+            if call is None:
+                if self._is_finished():
+                    self._finished.set()
+                await self._wait_for_work()
+
+    async def _wait_for_work(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._idle.append(waiter)
+        await waiter
+
+    def _is_finished(self) -> bool:
+        return (
+            self._n_outstanding == 0
+            and not self._ready
+            and not self._delayed
+            and (self._exhausted or self._is_stopping)
+        )
+
+    @property
+    def _is_stopping(self) -> bool:
+        return self._error is not None
+
+    # taking work
+
+    def _take(self, lane: _Lane) -> _Call | None:
+        """The next call for a lane, if one may start now."""
+        if self._is_stopping or (not self._proven and self._n_outstanding):
+            return None
+        call = self._ready.popleft() if self._ready else self._take_request()
+        if call is None:
+            return None
+        self._n_outstanding += 1
+        return self._split(lane, call)
+
+    def _take_request(self) -> _Call | None:
+        if self._exhausted or not self._may_start():
+            return None
+        try:
+            request = next(self._requests, None)
+        except BaseException as error:  # noqa: BLE001 - it is raised again, in the thread that gave the requests
+            self._error = error
+            return None
+        if request is None:
+            self._exhausted = True
+            return None
+        return _Call(request)
+
+    def _split(self, lane: _Lane, call: _Call) -> _Call:
+        """As much of a call as this service takes at once; the rest waits its turn."""
+        repeats = call.request.repeats
+        n_together = max(1, lane.service.choices_per_call(call.request))
+        if n_together >= len(repeats):
+            return call
+        self._put_first(_Call(replace(call.request, repeats=repeats[n_together:])))
+        call.request = replace(call.request, repeats=repeats[:n_together])
+        return call
+
+    def _put_first(self, call: _Call) -> None:
+        self._ready.appendleft(call)
+        self._wake_one()
+
+    def _wake_one(self) -> None:
+        while self._idle:
+            waiter = self._idle.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+
+    # making calls
+
+    async def _make(self, lane: _Lane, call: _Call) -> None:
+        now = asyncio.get_running_loop().time
+        began = now()
+        try:
+            try:
+                async with asyncio.timeout(self._endpoint.timeout_seconds):
+                    reply = await lane.service.ask(call.request)
+            except TimeoutError:
+                seconds = self._endpoint.timeout_seconds
+                raise CallError("timeout", f"{lane.service.name}: no reply within {seconds:g} s") from None
+            self._received(lane, call, reply)
+            lane.limit.succeeded(now() - began, now())
+        except CallError as error:
+            self._failed(lane, call, error)
+        except GraderError as error:
+            self._stop(error)
+        finally:
+            self._n_outstanding -= 1
+            if self._is_finished():
+                self._finished.set()
+
+    def _received(self, lane: _Lane, call: _Call, reply: Reply) -> None:
+        wanted = set(call.request.repeats)
+        answers = {answer.repeat: answer for answer in reply.answers if answer.repeat in wanted}
+        if not answers:
+            raise CallError("unreadable_reply", f"{lane.service.name}: a reply without any choice")
+        lane.throttled_since, lane.n_throttled, lane.n_lost, self._n_hopeless = None, 0, 0, 0
+        if not self._proven:
+            self._proven = True
+            self.wake()
+        self._heed(lane, reply)
+        first, *others = sorted(answers.values(), key=lambda answer: answer.repeat)
+        if call.failures:
+            first = replace(first, failed_attempts=(*call.failures, *first.failed_attempts))
+        self._emit([first, *others])
+        missing = tuple(repeat for repeat in call.request.repeats if repeat not in answers)
+        if missing:
+            self._put_first(_Call(replace(call.request, repeats=missing)))
+
+    def _heed(self, lane: _Lane, reply: Reply) -> None:
+        """Wait for a spent allowance to be renewed, rather than be turned away."""
+        wait = parse_reset_wait(reply.headers, datetime.now(UTC)) if reply.headers else None
+        if wait is not None and wait <= self._endpoint.max_wait_seconds:
+            lane.limit.pause(asyncio.get_running_loop().time() + wait)
+
+    def _failed(self, lane: _Lane, call: _Call, error: CallError) -> None:
+        call.failures.append(CallFailure(error.kind, error.message, error.usage))
+        call.n_attempts += 1
+        if error.kind in STOPPING:
+            self._give_up(call)
+            self._stop(ServiceError(f"{lane.service.name}: {error.message}; {_KEPT} once that is mended"))
+        elif error.kind == "unsupported":
+            self._adapt(lane, call, error)
+        elif error.kind in BUSY:
+            self._hold_back(lane, call, error)
+        elif error.kind in ITEMS_OWN or error.kind == "bad_request":
+            self._fail_item(lane, call, error)
+        else:
+            self._try_again(lane, call, error)
+
+    def _adapt(self, lane: _Lane, call: _Call, error: CallError) -> None:
+        call.n_forms += 1
+        if call.n_forms <= _MOST_FORMS and lane.service.adapt(error):
+            self._again(call)
+            return
+        self._give_up(call)
+        self._stop(
+            UnsupportedError(
+                f"{lane.service.name}: {error.parameter or 'a setting'} refused ({error.message}); expected a model "
+                'that takes it, or on_unsupported = "provider-default" where the service can choose'
+            )
+        )
+
+    def _hold_back(self, lane: _Lane, call: _Call, error: CallError) -> None:
+        """Nothing goes to the service until it asked to be asked again."""
+        now = asyncio.get_running_loop().time()
+        if now >= lane.limit.paused_until:  # calls that were in flight together are turned away together
+            lane.n_throttled += 1
+        seconds = pause_seconds(lane.n_throttled - 1, error.retry_after, self._rng)
+        lane.throttled_since = now if lane.throttled_since is None else lane.throttled_since
+        lane.limit.throttled(now)
+        call.n_throttled += 1
+        most = self._endpoint.max_wait_seconds
+        if (error.retry_after or 0.0) > most or now + seconds - lane.throttled_since > most:
+            self._give_up(call)
+            asked = f" and asks to wait {error.retry_after:,.0f} s" if error.retry_after is not None else ""
+            told = f"{error.kind}{asked} ({error.message}), longer than max_wait_seconds = {most:g}"
+            self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT} later"))
+            return
+        lane.limit.pause(now + seconds)
+        if call.n_throttled >= _MOST_THROTTLED:
+            self._give_up(call)
+        else:
+            self._again(call)
+
+    def _fail_item(self, lane: _Lane, call: _Call, error: CallError) -> None:
+        self._give_up(call)
+        if error.kind != "bad_request":
+            return
+        if not self._proven:
+            self._stop(ServiceError(f"{lane.service.name}: the first call was refused: {error.message}; {_KEPT}"))
+        self._count_hopeless(lane, error)
+
+    def _try_again(self, lane: _Lane, call: _Call, error: CallError) -> None:
+        now = asyncio.get_running_loop().time()
+        if error.kind == "timeout":
+            lane.limit.throttled(now)
+        if error.kind == "connection":
+            self._note_lost(lane, call, now)
+        if call.n_attempts - call.n_throttled - call.n_forms >= MOST_ATTEMPTS[error.kind]:
+            self._give_up(call)
+            self._count_hopeless(lane, error)
+            return
+        self._again(call, after=retry_seconds(call.n_attempts, error.retry_after, self._rng))
+
+    def _note_lost(self, lane: _Lane, call: _Call, now: float) -> None:
+        """Where other servers are up, a dead one's calls are theirs, and cost the item none of its attempts."""
+        lane.n_lost += 1
+        others_up = any(other.n_lost < _LOST_IN_A_ROW for other in self._lanes if other is not lane)
+        if lane.n_lost >= _LOST_IN_A_ROW and others_up:
+            lane.limit.pause(now + _REST)
+        if others_up:
+            call.n_attempts = max(0, call.n_attempts - 1)
+
+    def _count_hopeless(self, lane: _Lane, error: CallError) -> None:
+        self._n_hopeless += 1
+        if self._n_hopeless >= (_HOPELESS if self._proven else _HOPELESS_AT_FIRST):
+            told = f"{self._n_hopeless} calls in a row failed for good, the last: {error.kind}, {error.message}"
+            self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT}"))
+
+    def _again(self, call: _Call, after: float = 0.0) -> None:
+        if self._is_stopping:
+            self._give_up(call)
+        elif after <= 0:
+            self._put_first(call)
+        else:
+            loop = asyncio.get_running_loop()
+            self._delayed[id(call)] = (call, loop.call_later(after, self._put_back, id(call)))
+
+    def _put_back(self, key: int) -> None:
+        call, _ = self._delayed.pop(key)
+        self._put_first(call)
+
+    def _give_up(self, call: _Call) -> None:
+        """No completion: the last failure is the outcome of each repeat, the earlier ones are its history."""
+        repeats, digest = call.request.repeats, call.request.item.digest
+        last = call.failures[-1]
+        first = Answer(digest, repeats[0], last, tuple(call.failures[:-1]))
+        # What the call cost stands at its first repeat alone.
+        self._emit([first, *(Answer(digest, repeat, replace(last, usage=None)) for repeat in repeats[1:])])
+
+    def _stop(self, error: BaseException) -> None:
+        """Start nothing more; calls that wait to be made again end with how they failed last."""
+        if self._is_stopping:
+            return
+        self._error = error
+        waiting = [call for call, _ in self._delayed.values()]
+        for _, timer in self._delayed.values():
+            timer.cancel()
+        self._delayed.clear()
+        for call in (*waiting, *self._ready):
+            if call.failures:
+                self._give_up(call)
+        self._ready.clear()
+        self.wake()
