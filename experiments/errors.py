@@ -4,14 +4,15 @@
     ├── SpecError       an experiment file is malformed or asks for what cannot be
     ├── StoreError      the store cannot be opened, or is not one
     ├── RunNotFoundError  no run of that name in the store
-    └── ImportFileError a file of a grader's verdicts is malformed
+    ├── ImportFileError a file of a grader's verdicts is malformed
+    └── BudgetError     the limit of a run's cost is reached, or cannot be kept
 
 Every message has the form ``where: what, got; expected`` and fits one line.
 """
 
 from __future__ import annotations
 
-__all__ = ["ExperimentError", "ImportFileError", "RunNotFoundError", "SpecError", "StoreError"]
+__all__ = ["BudgetError", "ExperimentError", "ImportFileError", "RunNotFoundError", "SpecError", "StoreError"]
 
 
 class ExperimentError(Exception):
@@ -32,3 +33,7 @@ class RunNotFoundError(ExperimentError):
 
 class ImportFileError(ExperimentError):
     """A file of a grader's verdicts is malformed; the message names file and line."""
+
+
+class BudgetError(ExperimentError):
+    """No more may be asked for within the limit of a run's cost, or a price is missing. What is stored stays."""

@@ -1,23 +1,25 @@
-"""Running an experiment: the work that the store lacks, answer by answer into the store."""
+"""Running an experiment: the work that the store lacks, given out as there is room, stored as it is answered."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from filelock import FileLock, Timeout
 
+from experiments.budget import CostMeter, WorstCost, check_prices, count_paid
 from experiments.errors import StoreError
-from experiments.plan import pending_requests
+from experiments.plan import build_plan, pending_requests
+from experiments.run_account import GraderSummary, RunAccount, RunSummary
+from experiments.run_control import RunControl
 from experiments.run_records import record_run
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
-from graders.client import ModelClient
+from graders.client import Answer, ModelClient, Request
 from graders.grader import Grader
-from graders.verdict import Completion
+from graders.verdict import CallFailure, Completion
 
 __all__ = ["Progress", "RunSummary", "SilentProgress", "run_experiment"]
 
@@ -29,8 +31,12 @@ class Progress(Protocol):
         """A grader begins; so many answers are to come."""
         ...
 
-    def advance(self) -> None:
-        """One answer is in the store."""
+    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
+        """So many more answers are in the store, some of them failures.
+
+        ``cost`` is what this grader has cost in this run so far, in dollars and at least; ``None``
+        where no price is known.
+        """
         ...
 
     def wait(self, title: str) -> None:
@@ -44,72 +50,151 @@ class SilentProgress:
     def start(self, title: str, n_pending: int) -> None:
         """Do nothing."""
 
-    def advance(self) -> None:
+    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
         """Do nothing."""
 
     def wait(self, title: str) -> None:
         """Do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """What a run did: completions stored now, and calls that failed by reason (they stay pending)."""
-
-    run_id: str
-    n_stored: int
-    call_failures: Counter[str]
-
-
 def run_experiment(
     experiment: Experiment,
     store: RunStore,
-    open_client: Callable[[str], ModelClient],
+    open_client: Callable[[Grader], ModelClient],
     progress: Progress | None = None,
+    *,
+    max_cost: float | None = None,
+    worst_cost: WorstCost | None = None,
+    control: RunControl | None = None,
 ) -> RunSummary:
     """Ask for every verdict that the store lacks.
 
-    Each answer is durable before the next is taken, so that an interruption anywhere loses no
-    more than the requests in flight; running again continues. One process at a time works with a
-    grader in a store; others wait and then find the work done.
+    Answers that come together are durable before the next are taken, so that an interruption
+    anywhere loses no more than the requests in flight; running again continues. One process at a
+    time works with a grader in a store; others wait and then find the work done.
 
     Parameters
     ----------
     open_client
-        Model name to client; called only for graders with work to do.
+        Grader to client; called only for graders with work to do.
+    max_cost
+        Dollars that the run's graders may cost in this store, earlier runs included.
+    worst_cost
+        Dollars that a request can cost at most; by default by the tokens of its prompt and its limit.
+    control
+        How the run is stopped from outside; by default by Ctrl-C and SIGTERM.
+
+    Raises
+    ------
+    BudgetError
+        If a price is missing under ``max_cost``, or nothing more fits into it; what fits is done.
+    KeyboardInterrupt
+        If the run was stopped; what was answered is stored.
+    graders.errors.GraderError
+        What a client raises; what was answered before is stored.
     """
-    progress = progress or SilentProgress()
+    if max_cost is not None:
+        check_prices(experiment.graders)
     record_run(experiment, store)
-    n_stored, failures = 0, Counter[str]()
+    budget = None if max_cost is None else count_paid(max_cost, experiment, store, worst_cost)
+    progress, control = progress or SilentProgress(), control or RunControl()
+    summaries, n_left_out = [], 0
     for grader in experiment.graders:
+        meter = None if budget is None else CostMeter(budget, grader)
         with _only_one(store.path, grader, progress):
-            stored, failed = _run_grader(experiment, grader, store, open_client, progress)
-        n_stored += stored
-        failures += failed
-    return RunSummary(experiment.run_id, n_stored, failures)
+            work = _GraderRun(experiment, grader, store, meter, control, progress)
+            summaries.append(work.run(open_client))
+        n_left_out += work.n_left_out
+    if budget is not None and n_left_out:
+        raise budget.error(experiment.run_id, n_left_out)
+    return RunSummary(experiment.run_id, tuple(summaries))
 
 
-def _run_grader(
-    experiment: Experiment,
-    grader: Grader,
-    store: RunStore,
-    open_client: Callable[[str], ModelClient],
-    progress: Progress,
-) -> tuple[int, Counter[str]]:
-    requests = pending_requests(experiment, grader, store)
-    n_stored, failures = 0, Counter[str]()
-    if not requests:
-        return n_stored, failures
-    with open_client(grader.address or grader.model) as client:
-        progress.start(grader.title, len(requests))
-        for position, answer in client.complete(requests):
-            request = requests[position]
-            store.append(grader.grader_id, CompletionKey(request.item.digest, request.repeat), answer)
-            if isinstance(answer, Completion):
-                n_stored += 1
-            else:
-                failures[answer.reason] += 1
-            progress.advance()
-    return n_stored, failures
+class _GraderRun:
+    """One grader's part of a run."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        grader: Grader,
+        store: RunStore,
+        meter: CostMeter | None,
+        control: RunControl,
+        progress: Progress,
+    ) -> None:
+        self._plan = replace(experiment, graders=(grader,))
+        self._grader = grader
+        self._store = store
+        self._meter = meter
+        self._control = control
+        self._progress = progress
+        self._account = RunAccount(grader)
+        self._requests: Iterator[Request] = iter(())
+        self._held_back: Request | None = None
+        self.n_left_out = 0
+
+    def run(self, open_client: Callable[[Grader], ModelClient]) -> GraderSummary:
+        """Ask for what the store lacks, and sum up."""
+        n_pending = build_plan(self._plan, self._store).n_pending
+        if n_pending:
+            self._requests = pending_requests(self._plan, self._grader, self._store)
+            with open_client(self._grader) as client, self._control:
+                self._progress.start(self._grader.title, n_pending)
+                self._ask_all(client)
+        return self._account.summary()
+
+    def _ask_all(self, client: ModelClient) -> None:
+        """Ask in rounds: where a budget holds a request back, what is under way is waited for first."""
+        while True:
+            self._ask_round(client)
+            if self._control.stopping:
+                raise KeyboardInterrupt
+            if self._held_back is None:
+                return
+
+    def _ask_round(self, client: ModelClient) -> None:
+        answers = client.complete(self._give())
+        try:
+            for together in answers:
+                self._keep(together)
+        finally:
+            # What a client's generator holds is given back now, not when the error has been dealt with.
+            if isinstance(answers, Generator):
+                answers.close()
+            if self._meter is not None:
+                self._meter.close()
+
+    def _give(self) -> Iterator[Request]:
+        """Requests while the run is to go on and its budget allows."""
+        while not self._control.stopping and (request := self._next()) is not None:
+            if self._meter is not None and not self._meter.admit(request):
+                if not self._meter.idle:
+                    self._held_back = request
+                    return
+                self.n_left_out += len(request.repeats)
+                continue
+            self._account.begin(request.item.digest, request.item.item_id, len(request.repeats))
+            yield request
+
+    def _next(self) -> Request | None:
+        held, self._held_back = self._held_back, None
+        return held or next(self._requests, None)
+
+    def _keep(self, answers: Sequence[Answer]) -> None:
+        """Make answers durable, and only then tell of them."""
+        self._store.append_many(self._grader.grader_id, _rows(answers))
+        if self._meter is not None:
+            self._meter.settle(answers)
+        n_failures = self._account.record(answers)
+        self._progress.advance(len(answers), failures=n_failures, cost=self._account.amount)
+
+
+def _rows(answers: Sequence[Answer]) -> Iterator[tuple[CompletionKey, Completion | CallFailure]]:
+    for answer in answers:
+        key = CompletionKey(answer.item_digest, answer.repeat)
+        for failure in answer.failed_attempts:
+            yield key, failure
+        yield key, answer.outcome
 
 
 class _only_one:  # noqa: N801 - reads as a statement

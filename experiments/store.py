@@ -5,72 +5,47 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    func,
-    inspect,
-    select,
-)
+from sqlalchemy import Connection, func, inspect, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
+from experiments.completion_records import dump_completion, dump_usage, load_completion, load_usage
 from experiments.errors import RunNotFoundError, StoreError
-from experiments.store_file import check_place, connect, expected_state, is_frozen
+from experiments.store_file import check_place, connect, expected_state, is_frozen, write_rows
+from experiments.store_tables import (
+    SCHEMA,
+    about,
+    add_missing_columns,
+    call_failures,
+    completions,
+    create_tables,
+    has_failure_usage,
+    runs,
+    set_snapshots,
+    table_names,
+)
 from graders.verdict import CallFailure, Completion, Usage
 
 __all__ = ["CompletionKey", "RunRecord", "RunStore"]
 
-SCHEMA = "autorater.store/1"
+_ROWS_AT_A_TIME = 1000
 
-_metadata = MetaData()
-_about = Table("about", _metadata, Column("key", String, primary_key=True), Column("value", String, nullable=False))
-_snapshots = Table(
-    "set_snapshots",
-    _metadata,
-    Column("digest", String, primary_key=True),
-    Column("payload", String, nullable=False),
+_INSERT_COMPLETION = (
+    "INSERT INTO completions (grader_id, item_digest, repeat, payload, created_at) "
+    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
-_runs = Table(
-    "runs",
-    _metadata,
-    Column("run_id", String, primary_key=True),
-    Column("snapshot", String, nullable=False),
-    Column("payload", String, nullable=False),
-    Column("created_at", String, nullable=False),
-)
-_completions = Table(
-    "completions",
-    _metadata,
-    Column("grader_id", String, primary_key=True),
-    Column("item_digest", String, primary_key=True),
-    Column("repeat", Integer, primary_key=True),
-    Column("payload", String, nullable=False),
-    Column("created_at", String, nullable=False),
-    sqlite_with_rowid=False,
-)
-_call_failures = Table(
-    "call_failures",
-    _metadata,
-    Column("failure_id", Integer, primary_key=True),
-    Column("grader_id", String, nullable=False, index=True),
-    Column("item_digest", String, nullable=False),
-    Column("repeat", Integer, nullable=False),
-    Column("reason", String, nullable=False),
-    Column("message", String, nullable=False),
-    Column("created_at", String, nullable=False),
+_INSERT_FAILURE = (
+    "INSERT INTO call_failures (grader_id, item_digest, repeat, reason, message, created_at, usage) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -107,6 +82,7 @@ class RunStore:
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
+        self._complete = True
         check_place(path, must_exist=must_exist)
         self._engine = connect(path, frozen=must_exist and is_frozen(path))
         try:
@@ -139,48 +115,90 @@ class RunStore:
         self.append_many(grader_id, [(key, answer)])
 
     def append_many(self, grader_id: str, answers: Iterable[tuple[CompletionKey, Completion | CallFailure]]) -> None:
-        """Make several answers durable in one transaction."""
+        """Make several answers durable in one transaction, in their order."""
         now = _now()
-        completions, failures = [], []
+        paid, failed = [], []
         for key, answer in answers:
-            row = {"grader_id": grader_id, "item_digest": key.item_digest, "repeat": key.repeat, "created_at": now}
             if isinstance(answer, Completion):
-                completions.append({**row, "payload": _dump(asdict(answer))})
+                paid.append((grader_id, key.item_digest, key.repeat, dump_completion(answer), now))
             else:
-                message = answer.message.encode("utf-8", "replace").decode("utf-8")
-                failures.append({**row, "reason": answer.reason, "message": message})
-        with self._writing() as connection:
-            if completions:
-                connection.execute(insert(_completions).on_conflict_do_nothing(), completions)
-            if failures:
-                connection.execute(insert(_call_failures), failures)
+                failed.append(_failure_row(grader_id, key, answer, now))
+        if not paid and not failed:
+            return
+        if failed and not self._complete:
+            with self.writing() as connection:
+                self._add_missing_columns(connection)
+        with self._errors_named(), write_rows(self._engine) as cursor:
+            cursor.executemany(_INSERT_COMPLETION, paid)
+            cursor.executemany(_INSERT_FAILURE, failed)
 
     def stored_keys(self, grader_id: str) -> set[CompletionKey]:
         """Keys that are paid for."""
-        query = select(_completions.c.item_digest, _completions.c.repeat).where(_completions.c.grader_id == grader_id)
-        with self._reading() as connection:
+        query = select(completions.c.item_digest, completions.c.repeat).where(completions.c.grader_id == grader_id)
+        with self.reading() as connection:
             return {CompletionKey(digest, repeat) for digest, repeat in connection.execute(query)}
+
+    def stored_repeats(self, grader_id: str, item_digests: Sequence[str]) -> Mapping[str, set[int]]:
+        """The repeats that are paid for, of some items (at most a few thousand); items without any are left out."""
+        table = completions.c
+        query = select(table.item_digest, table.repeat).where(
+            table.grader_id == grader_id, table.item_digest.in_(item_digests)
+        )
+        found: dict[str, set[int]] = {}
+        with self.reading() as connection:
+            for digest, repeat in connection.execute(query):
+                found.setdefault(digest, set()).add(repeat)
+        return found
 
     def completions(self, grader_id: str) -> Mapping[CompletionKey, Completion]:
         """All completions of a grader."""
-        columns = (_completions.c.item_digest, _completions.c.repeat, _completions.c.payload)
-        query = select(*columns).where(_completions.c.grader_id == grader_id)
-        with self._reading() as connection:
-            rows = connection.execute(query).all()
-        with self._damage_named():
-            return {CompletionKey(digest, repeat): _load_completion(payload) for digest, repeat, payload in rows}
+        return dict(self.iter_completions(grader_id))
+
+    def iter_completions(self, grader_id: str) -> Iterator[tuple[CompletionKey, Completion]]:
+        """The completions of a grader by item and repeat, read as they are asked for and not kept."""
+        table = completions.c
+        query = (
+            select(table.item_digest, table.repeat, table.payload)
+            .where(table.grader_id == grader_id)
+            .order_by(table.item_digest, table.repeat)
+            .execution_options(yield_per=_ROWS_AT_A_TIME)
+        )
+        with self.reading() as connection:
+            for digest, repeat, payload in connection.execute(query):
+                with self._damage_named():
+                    completion = load_completion(payload)
+                yield CompletionKey(digest, repeat), completion
 
     def call_failures(self, grader_id: str) -> Mapping[CompletionKey, CallFailure]:
         """The newest failed call of each key, whether or not a later call succeeded."""
-        table = _call_failures.c
-        query = (
-            select(table.item_digest, table.repeat, table.reason, table.message)
-            .where(table.grader_id == grader_id)
-            .order_by(table.failure_id)
-        )
-        with self._reading() as connection:
-            rows = connection.execute(query).all()
-        return {CompletionKey(digest, repeat): CallFailure(reason, message) for digest, repeat, reason, message in rows}
+        return dict(self.iter_call_failures(grader_id))
+
+    def iter_call_failures(self, grader_id: str) -> Iterator[tuple[CompletionKey, CallFailure]]:
+        """Every failed call of a grader, oldest first."""
+        table = call_failures.c
+        with self.reading() as connection:
+            usage = table.usage if has_failure_usage(connection) else literal_column("NULL").label("usage")
+            query = (
+                select(table.item_digest, table.repeat, table.reason, table.message, usage)
+                .where(table.grader_id == grader_id)
+                .order_by(table.failure_id)
+                .execution_options(yield_per=_ROWS_AT_A_TIME)
+            )
+            for digest, repeat, reason, message, payload in connection.execute(query):
+                with self._damage_named():
+                    known = None if payload is None else load_usage(payload)
+                yield CompletionKey(digest, repeat), CallFailure(reason, message, known)
+
+    def call_failure_counts(self, grader_id: str) -> Counter[str]:
+        """How often calls of a grader went wrong, by reason, over its whole history."""
+        table = call_failures.c
+        query = select(table.reason, func.count()).where(table.grader_id == grader_id).group_by(table.reason)
+        with self.reading() as connection:
+            return Counter({reason: int(count) for reason, count in connection.execute(query)})
+
+    def failed_usage(self, grader_id: str) -> Iterator[Usage | None]:
+        """What each failed call of a grader cost, oldest first; ``None`` where that is not known."""
+        return (failure.usage for _, failure in self.iter_call_failures(grader_id))
 
     # runs
 
@@ -194,14 +212,14 @@ class RunStore:
             "payload": _dump(record.payload),
             "created_at": _now(),
         }
-        with self._writing() as connection:
-            connection.execute(insert(_snapshots).on_conflict_do_nothing(), [snapshot])
-            connection.execute(insert(_runs).on_conflict_do_nothing(), [run])
+        with self.writing() as connection:
+            connection.execute(insert(set_snapshots).on_conflict_do_nothing(), [snapshot])
+            connection.execute(insert(runs).on_conflict_do_nothing(), [run])
 
     def list_runs(self) -> Sequence[tuple[RunRecord, str]]:
         """All runs with the time they were first recorded, oldest first."""
-        with self._reading() as connection:
-            rows = connection.execute(select(_runs).order_by(_runs.c.created_at, _runs.c.run_id)).all()
+        with self.reading() as connection:
+            rows = connection.execute(select(runs).order_by(runs.c.created_at, runs.c.run_id)).all()
         with self._damage_named():
             return [(RunRecord(row.run_id, json.loads(row.payload)), row.created_at) for row in rows]
 
@@ -213,45 +231,52 @@ class RunStore:
         RunNotFoundError
             If there is none, or more than one.
         """
-        runs = {record.run_id: record for record, _ in self.list_runs()}
-        ids = list(runs)
+        records = {record.run_id: record for record, _ in self.list_runs()}
+        ids = list(records)
         matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
         if len(matches) != 1:
             found = f"{len(matches)} runs begin so (autorater runs tells them apart)" if matches else "no such run"
             expected = f"one of {matches or ids}" if ids else "a store with runs, this one has none"
             raise RunNotFoundError(f"{self.path.name}: run {name!r}: {found}; expected {expected}")
-        return runs[matches[0]]
+        return records[matches[0]]
 
     def load_set_snapshot(self, run_id: str) -> Mapping[str, Any]:
         """The set as it was when the run was recorded."""
-        query = select(_snapshots.c.payload).join_from(_snapshots, _runs, _runs.c.snapshot == _snapshots.c.digest)
-        with self._reading() as connection:
-            payload = connection.execute(query.where(_runs.c.run_id == run_id)).scalar_one()
+        query = select(set_snapshots.c.payload).join_from(
+            set_snapshots, runs, runs.c.snapshot == set_snapshots.c.digest
+        )
+        with self.reading() as connection:
+            payload = connection.execute(query.where(runs.c.run_id == run_id)).scalar_one()
         with self._damage_named():
             snapshot: Mapping[str, Any] = json.loads(payload)
         return snapshot
 
     def count_completions(self) -> int:
         """Number of completions in the store."""
-        with self._reading() as connection:
-            return int(connection.execute(select(func.count()).select_from(_completions)).scalar_one())
+        with self.reading() as connection:
+            return int(connection.execute(select(func.count()).select_from(completions)).scalar_one())
 
     # inside
 
     def _prepare(self, *, must_exist: bool) -> None:
         """Make sure that the file is a store; nothing is written to one that is not, or to read from one."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             tables = set(inspect(connection).get_table_names())
         if must_exist and not tables:
             raise StoreError(f"{self.path}: an empty file; expected the store of an earlier run (or --store PATH)")
-        if tables and not _metadata.tables.keys() <= tables:
+        if tables and not table_names() <= tables:
             raise StoreError(f"{self.path}: a database of something else; expected an autorater store, or a new file")
         if not tables:
             self._create()
-        with self._reading() as connection:
-            schemas = connection.execute(select(_about.c.value).where(_about.c.key == "schema")).scalars().all()
+        with self.reading() as connection:
+            schemas = connection.execute(select(about.c.value).where(about.c.key == "schema")).scalars().all()
         if schemas != [SCHEMA]:
             raise StoreError(f"{self.path}: schema {', '.join(map(repr, schemas)) or 'missing'}; expected {SCHEMA!r}")
+        with self.reading() as connection:
+            self._complete = has_failure_usage(connection)
+        if not must_exist and not self._complete:
+            with self.writing() as writing:
+                self._add_missing_columns(writing)
 
     def _create(self) -> None:
         connection = self._engine.raw_connection()
@@ -259,17 +284,29 @@ class RunStore:
             connection.cursor().execute("PRAGMA journal_mode=WAL")
         finally:
             connection.close()
-        with self._writing() as writing:
-            _metadata.create_all(writing)
-            writing.execute(insert(_about).on_conflict_do_nothing(), [{"key": "schema", "value": SCHEMA}])
+        with self.writing() as writing:
+            create_tables(writing)
+
+    def _add_missing_columns(self, connection: Connection) -> None:
+        if not self._complete:
+            add_missing_columns(connection)
+            self._complete = True
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes, durable at the end of the ``with`` statement; for tables beside these too.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be written, or another process holds it too long.
+        """
         with self._errors_named(), self._engine.execution_options(writes=True).begin() as connection:
             yield connection
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that reads one state of the store; ``StoreError`` if that is not possible."""
         with self._errors_named(), self._engine.connect() as connection:
             yield connection
 
@@ -294,10 +331,10 @@ def _now() -> str:
 
 
 def _dump(value: Mapping[str, Any]) -> str:
-    # Infinite log-probabilities are kept as they are: nothing that was paid for may be refused here.
     return json.dumps(value, ensure_ascii=True, sort_keys=True)
 
 
-def _load_completion(payload: str) -> Completion:
-    fields = json.loads(payload)
-    return Completion(**{**fields, "usage": Usage(**fields["usage"])})
+def _failure_row(grader_id: str, key: CompletionKey, failure: CallFailure, now: str) -> tuple[str | int | None, ...]:
+    message = failure.message.encode("utf-8", "replace").decode("utf-8")
+    usage = None if failure.usage is None else dump_usage(failure.usage)
+    return grader_id, key.item_digest, key.repeat, failure.reason, message, now, usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -19,19 +19,20 @@ from experiments.run_records import load_run_data
 from experiments.runner import run_experiment
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
-from graders.client import Request
+from graders.client import Answer, Request
 from graders.grader import Grader
 from graders.sampling import Sampling
 from graders.verdict import CallFailure, Completion
 
 RUBRIC = "rules@1.0.0"
-Answer = Callable[[Request], "str | CallFailure"]
+Rule = Callable[[Request], "str | CallFailure"]
+"""What is said to a request for one repeat."""
 
 
 class Scripted:
     """A client that answers by a rule and keeps an account of what it was asked."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Rule) -> None:
         self.answer = answer
         self.asked: list[tuple[str, int]] = []
 
@@ -42,11 +43,13 @@ class Scripted:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None: ...
 
-    def complete(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion | CallFailure]]:
-        for position, request in enumerate(requests):
-            self.asked.append((request.item.item_id, request.repeat))
-            said = self.answer(request)
-            yield position, said if isinstance(said, CallFailure) else Completion(said, "scripted")
+    def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
+        for request in requests:
+            for repeat in request.repeats:
+                self.asked.append((request.item.item_id, repeat))
+                said = self.answer(replace(request, repeats=(repeat,)))
+                outcome = said if isinstance(said, CallFailure) else Completion(said, "scripted")
+                yield [Answer(request.item.digest, repeat, outcome)]
 
 
 def make_set(
@@ -67,7 +70,7 @@ def make_experiment(
     return Experiment("e", "", calibration_set, len(calibration_set.items), calibration_set.digest, (grader,))
 
 
-def run(experiment: Experiment, store: RunStore, answer: Answer = lambda _: "A") -> list[tuple[str, int]]:
+def run(experiment: Experiment, store: RunStore, answer: Rule = lambda _: "A") -> list[tuple[str, int]]:
     client = Scripted(answer)
     run_experiment(experiment, store, lambda _: client)
     return client.asked
@@ -157,6 +160,8 @@ ALL_CHANGED: Mapping[str, Callable[[], Experiment]] = {
     "max_tokens": lambda: make_experiment(make_set(3), sampling=Sampling(repeats=1, max_tokens=8)),
     "channel": lambda: make_experiment(make_set(3), sampling=Sampling(repeats=1, channel="json")),
     "constrained": lambda: make_experiment(make_set(3), sampling=Sampling(repeats=1, constrained=False)),
+    "method": lambda: make_experiment(make_set(3), sampling=Sampling(repeats=1, method="exact")),
+    "reasoning_effort": lambda: make_experiment(make_set(3), sampling=Sampling(repeats=1, reasoning_effort="low")),
 }
 
 
@@ -203,7 +208,7 @@ def test_a_message_of_a_service_is_no_verdict_and_no_other_run_s_evidence(store:
 @pytest.mark.parametrize("repeats", [1, 5, 10])
 def test_repeats_are_calls_of_their_own_and_are_replayed_as_they_were(store: RunStore, repeats: int) -> None:
     experiment = make_experiment(make_set(2), repeats)
-    asked = run(experiment, store, lambda request: "ABC"[request.repeat % 3])
+    asked = run(experiment, store, lambda request: "ABC"[request.repeats[0] % 3])
     assert Counter(asked) == {(item_id, repeat): 1 for item_id in "01" for repeat in range(repeats)}
     first = report_of(experiment, store)
     assert run(experiment, store, lambda _: "B") == []
@@ -230,7 +235,7 @@ def test_items_of_one_content_are_asked_once(store: RunStore) -> None:
 # --- the denominator -----------------------------------------------------------------------------------------
 
 
-FATES: Mapping[str, Answer] = {
+FATES: Mapping[str, Rule] = {
     "timeout": lambda _: CallFailure("timeout", "60 s"),
     "no text": lambda _: "",
     "unreadable": lambda _: "%%%",

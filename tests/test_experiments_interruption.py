@@ -50,13 +50,13 @@ class Noting:
     def __exit__(self, *error):
         self.client.__exit__(*error)
     def complete(self, requests):
-        for position, answer in self.client.complete(requests):
-            request = requests[position]
-            os.write(ledger, f"{request.item.digest} {request.repeat}\\n".encode())
-            yield position, answer
+        for answers in self.client.complete(requests):
+            for answer in answers:
+                os.write(ledger, f"{answer.item_digest} {answer.repeat}\\n".encode())
+            yield answers
 
 with RunStore(Path(store)) as opened:
-    run_experiment(load_experiment(experiment), opened, lambda model: Noting(open_client(model)))
+    run_experiment(load_experiment(experiment), opened, lambda grader: Noting(open_client(grader)))
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ from experiments.run_records import load_run_data
 from experiments.runner import RunSummary, run_experiment
 from experiments.spec import load_experiment
 from experiments.store import CompletionKey, RunStore
-from graders.client import ModelClient, Request
+from graders.client import Answer, ModelClient, Request
+from graders.grader import Grader
 from graders.providers import open_client
-from graders.verdict import CallFailure, Completion
-
-Answer = tuple[int, Completion | CallFailure]
 
 
 class Counting:
@@ -38,13 +36,13 @@ class Counting:
     def __exit__(self, *error: Any) -> None:
         self.client.__exit__(*error)
 
-    def complete(self, requests: Sequence[Request]) -> Iterator[Answer]:
-        for done, (position, answer) in enumerate(self.client.complete(requests)):
+    def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
+        answers = (answer for batch in self.client.complete(requests) for answer in batch)
+        for done, answer in enumerate(answers):
             if done == self.stop_after:
                 raise KeyboardInterrupt
-            request = requests[position]
-            self.paid[request.item.digest, request.repeat] += 1
-            yield position, answer
+            self.paid[answer.item_digest, answer.repeat] += 1
+            yield [answer]
 
 
 @pytest.fixture
@@ -59,8 +57,8 @@ def store(study: Any) -> Iterator[RunStore]:
 
 
 def run(study: Any, store: RunStore, paid: Counter[tuple[str, int]], *, stop_after: int | None = None) -> RunSummary:
-    def opener(model: str) -> Counting:
-        return Counting(open_client(model), paid, stop_after)
+    def opener(grader: Grader) -> Counting:
+        return Counting(open_client(grader), paid, stop_after)
 
     return run_experiment(load_experiment(str(study.experiment)), store, opener)
 
@@ -155,8 +153,8 @@ def test_failed_calls_stay_pending_and_are_counted_by_reason(study: Any, store: 
 def test_the_client_is_not_opened_where_everything_is_paid(study: Any, store: RunStore, paid: Counter[Any]) -> None:
     run(study, store, paid)
 
-    def refuse(model: str) -> ModelClient:
-        raise AssertionError(model)
+    def refuse(grader: Grader) -> ModelClient:
+        raise AssertionError(grader.title)
 
     assert run_experiment(load_experiment(str(study.experiment)), store, refuse).n_stored == 0
 
@@ -182,7 +180,7 @@ def test_a_run_that_has_to_wait_says_so(study: Any, store: RunStore, paid: Count
 
     class Told:
         def start(self, title: str, n_pending: int) -> None: ...
-        def advance(self) -> None: ...
+        def advance(self, n: int, *, failures: int, cost: float | None) -> None: ...
         def wait(self, title: str) -> None:
             assert title == asked.graders[0].title
             waiting.set()
@@ -192,14 +190,14 @@ def test_a_run_that_has_to_wait_says_so(study: Any, store: RunStore, paid: Count
             run_experiment(asked, own, open_client, Told())
 
     class Slow(Counting):
-        def complete(self, requests: Sequence[Request]) -> Iterator[Answer]:
+        def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
             thread.start()
             assert waiting.wait(timeout=30)
             yield from super().complete(requests)
 
     thread = threading.Thread(target=second)
     first = replace(asked, graders=asked.graders[:1])
-    run_experiment(first, store, lambda model: Slow(open_client(model), paid, None))
+    run_experiment(first, store, lambda grader: Slow(open_client(grader), paid, None))
     thread.join(timeout=60)
     assert sorted(paid.values()) == [1] * 24
 

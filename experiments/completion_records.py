@@ -1,0 +1,78 @@
+"""Completions and usage as the store writes them: JSON in ASCII, without what is as usual."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graders.verdict import Completion, Usage
+
+__all__ = ["dump_completion", "dump_usage", "load_completion", "load_usage"]
+
+# ASCII, so that stray surrogates and NUL characters survive. Infinite log-probabilities are kept as they
+# are, and what is no JSON as its repr: nothing that was paid for may be refused here.
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=repr).encode
+
+_NO_USAGE = Usage()
+
+
+def dump_completion(completion: Completion) -> str:
+    """A completion as a JSON object; fields that have their default are left out."""
+    fields: dict[str, Any] = {"text": completion.text, "served_model": completion.served_model}
+    if completion.stop_reason != "stop":
+        fields["stop_reason"] = completion.stop_reason
+    if completion.label_logprobs is not None:
+        fields["label_logprobs"] = dict(completion.label_logprobs)
+    if completion.usage != _NO_USAGE:
+        fields["usage"] = _usage_counts(completion.usage)
+    if completion.effective_sampling:
+        fields["effective_sampling"] = dict(completion.effective_sampling)
+    if completion.stated_label is not None:
+        fields["stated_label"] = completion.stated_label
+    if completion.stated_failure is not None:
+        fields["stated_failure"] = completion.stated_failure
+    if completion.other_logprobs:
+        fields["other_logprobs"] = completion.other_logprobs
+    if completion.fingerprint is not None:
+        fields["fingerprint"] = completion.fingerprint
+    return _encode(fields)
+
+
+def load_completion(payload: str) -> Completion:
+    """The completion of a record, of this or an earlier form; ``ValueError``, ``TypeError`` or the like if damaged."""
+    fields = json.loads(payload)
+    fields["usage"] = _read_usage(fields.get("usage"))
+    if "other_logprobs" in fields:
+        fields["other_logprobs"] = tuple(fields["other_logprobs"])
+    return Completion(**fields)
+
+
+def dump_usage(usage: Usage) -> str:
+    """Token counts as JSON."""
+    return _encode(_usage_counts(usage))
+
+
+def load_usage(payload: str) -> Usage:
+    """The token counts of a record."""
+    return _read_usage(json.loads(payload))
+
+
+def _usage_counts(usage: Usage) -> list[int | None]:
+    """The counts in the order of the fields, without those at the end that are not known."""
+    counts = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+    ]
+    while counts and counts[-1] is None:
+        counts.pop()
+    return counts
+
+
+def _read_usage(stored: Any) -> Usage:
+    if stored is None:
+        return Usage()
+    # Earlier versions wrote the counts by name.
+    return Usage(**stored) if isinstance(stored, dict) else Usage(*stored)
