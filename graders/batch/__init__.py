@@ -1,0 +1,1 @@
+"""Batch jobs: many calls handed in at once, cheaper and later."""
