@@ -14,7 +14,7 @@ import experiments.commands
 import graders.commands
 from calibration_sets.errors import CalibrationSetError
 from experiments.errors import ExperimentError
-from graders.errors import GraderError
+from graders.errors import GraderError, UnsupportedError
 
 __all__ = ["app", "main"]
 
@@ -68,6 +68,8 @@ def main() -> None:
     _escape_what_cannot_be_written()
     try:
         code = app(prog_name="autorater", standalone_mode=False)
+    except UnsupportedError as error:
+        _fail(*str(error).splitlines())
     except (CalibrationSetError, GraderError, ExperimentError) as error:
         _fail(str(error).partition("\n")[0])
     except _COMMAND_LINE_ERROR as error:
@@ -88,8 +90,9 @@ def _escape_what_cannot_be_written() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"error: {_one_line(message)}", err=True)
+def _fail(*messages: str) -> NoReturn:
+    for message in messages:
+        typer.echo(f"error: {_one_line(message)}", err=True)
     sys.exit(EXIT_BAD_INPUT)
 
 

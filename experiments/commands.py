@@ -13,17 +13,25 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
+from experiments.batch_records import held_keys
+from experiments.batch_runner import describe_jobs, run_batch
+from experiments.errors import SpecError
 from experiments.plan import Plan, build_plan
+from experiments.plan_listing import describe_plan
 from experiments.reports import build_report, render_json, render_markdown, render_text
 from experiments.reports.escaping import visible
 from experiments.reports.report_file import check_report_file, write_report_file
+from experiments.run_listing import describe_summary
 from experiments.run_progress import open_progress
 from experiments.run_records import load_run_data
-from experiments.runner import RunSummary, run_experiment
+from experiments.runner import run_experiment
 from experiments.spec import Experiment, load_experiment
 from experiments.store import RunStore
+from experiments.store_file import network_file_system
 from experiments.verdict_import import import_verdicts
+from graders.batch.opening import open_batch_service
 from graders.providers import check_model, open_client
+from graders.support import require_support
 from graders.verdict import ParserRule
 
 __all__ = ["app"]
@@ -72,7 +80,17 @@ FILE_WIDTH, NARROWEST, WIDEST = 100, 60, 160
 def run(
     experiment: Annotated[str, typer.Argument(help="A TOML file, or the name of a shipped experiment.")],
     limit: Annotated[int | None, typer.Option("--limit", help="Judge only the first N items.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan, with what it will cost, and stop.")
+    ] = False,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", min=0, help="Dollars that this run may cost in all; it stops before."),
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Hand the calls in as batch jobs: cheaper, within a day.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="With --batch: wait until every job is done.")] = False,
     store: StoreOption = DEFAULT_STORE,
     output_format: FormatOption = Format.text,
     out: OutOption = None,
@@ -86,6 +104,8 @@ def run(
       autorater run quickstart
       autorater run quickstart --limit 20 --dry-run
       autorater run my_experiment.toml --store results.sqlite --format md --out report.md
+      autorater run my_experiment.toml --max-cost 5
+      autorater run my_experiment.toml --batch
 
     \b
     An experiment file:
@@ -102,19 +122,56 @@ def run(
     if out is not None:
         check_report_file(out)
     asked = load_experiment(experiment, limit=limit)
+    require_support(asked.graders)
     if dry_run:
-        typer.echo(_describe(asked, _plan_without_store(asked, store)))
+        _print_plan(asked, store, batch=batch)
         return
+    _warn_of_network(store)
     with RunStore(store) as opened:
         plan = build_plan(asked, opened)
-        typer.echo(_describe(asked, plan), err=True)
-        for share in plan.graders:
-            if share.n_pending:
-                check_model(share.grader.address or share.grader.model)
-        with open_progress(Console(stderr=True)) as progress:
-            summary = run_experiment(asked, opened, open_client, progress)
-        _tell_failures(summary)
+        typer.echo(describe_plan(asked, plan, opened, batch=batch), err=True)
+        if batch:
+            _run_batch(asked, opened, max_cost, wait=wait)
+        else:
+            _run_live(asked, opened, plan, max_cost)
         _write_report(opened, asked.run_id, None, output_format, out)
+
+
+def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | None) -> None:
+    for share in plan.graders:
+        held = held_keys(store, share.grader.grader_id)
+        if held:
+            raise SpecError(
+                f"{share.grader.title}: {len(held)} verdicts are in batch jobs that are out; expected --batch, "
+                "which collects them (without it they would be paid twice)"
+            )
+        if share.n_pending:
+            check_model(share.grader)
+    with open_progress(Console(stderr=True)) as progress:
+        summary = run_experiment(asked, store, open_client, progress, max_cost=max_cost)
+    for line in describe_summary(summary):
+        typer.echo(line, err=True)
+
+
+def _run_batch(asked: Experiment, store: RunStore, max_cost: float | None, *, wait: bool) -> None:
+    summary = run_batch(
+        asked,
+        store,
+        open_batch_service,
+        wait=wait,
+        max_cost=max_cost,
+        tell=lambda line: typer.echo(visible(line), err=True),
+    )
+    for line in describe_jobs(summary):
+        typer.echo(visible(line), err=True)
+    if summary.interrupted:
+        raise KeyboardInterrupt
+
+
+def _warn_of_network(store: Path) -> None:
+    system = network_file_system(store)
+    if system is not None:
+        typer.echo(f"warning: {store} lies on a network file system ({system}), where locks may not hold", err=True)
 
 
 @app.command()
@@ -198,39 +255,13 @@ def import_verdicts_command(
         _write_report(opened, run_id, None, output_format, out)
 
 
-def _plan_without_store(asked: Experiment, store: Path) -> Plan:
+def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:
     """A dry run leaves no file behind."""
     if not store.exists() or (store.is_file() and store.stat().st_size == 0):
-        return build_plan(asked, None)
+        typer.echo(describe_plan(asked, build_plan(asked, None), None, batch=batch))
+        return
     with RunStore(store, must_exist=True) as opened:
-        return build_plan(asked, opened)
-
-
-def _describe(asked: Experiment, plan: Plan) -> str:
-    calibration_set = asked.calibration_set
-    lines = [
-        f"run {asked.run_id}",
-        f"set {calibration_set.name} {calibration_set.version}, {len(calibration_set.items)} of "
-        f"{asked.n_items_in_set} items, labels: {calibration_set.label_source}, {calibration_set.rubric}",
-        f"{'items':>7} {'repeats':>8} {'verdicts':>9} {'paid':>7} {'to ask':>7}  grader",
-    ]
-    lines += [
-        f"{share.n_items:>7} {share.grader.sampling.repeats:>8} {share.n_expected:>9} {share.n_paid:>7} "
-        f"{share.n_pending:>7}  {share.grader.title}"
-        for share in plan.graders
-    ]
-    return "\n".join(map(visible, lines))
-
-
-def _tell_failures(summary: RunSummary) -> None:
-    if summary.call_failures:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(summary.call_failures.items()))
-        hint = (
-            "they are not in the recording"
-            if set(summary.call_failures) == {"not_recorded"}
-            else ("the same command asks for them again")
-        )
-        typer.echo(f"calls without an answer: {reasons}; {hint}", err=True)
+        typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch))
 
 
 def _write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:

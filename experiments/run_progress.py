@@ -26,19 +26,55 @@ __all__ = ["open_progress"]
 SECONDS_BETWEEN_LINES = 10.0
 
 
+class _Pace:
+    """Answers, failures, cost and speed of one grader."""
+
+    def __init__(self, n_pending: int) -> None:
+        self.n_pending = n_pending
+        self.n_done = self.n_failures = 0
+        self.cost: float | None = None
+        self._began = time.monotonic()
+
+    def add(self, n: int, failures: int, cost: float | None) -> None:
+        self.n_done += n
+        self.n_failures += failures
+        self.cost = cost
+
+    @property
+    def per_second(self) -> float:
+        return self.n_done / max(time.monotonic() - self._began, 1e-9)
+
+    def details(self) -> str:
+        """Speed, and failures and cost where there are any."""
+        parts = [f"{self.per_second:,.1f}/s"]
+        if self.n_failures:
+            parts.append(f"{self.n_failures} failed")
+        if self.cost:
+            parts.append(f"${self.cost:,.2f}" if self.cost >= 1 else f"${self.cost:.4f}")
+        return ", ".join(parts)
+
+    def time_left(self) -> str:
+        seconds = round((self.n_pending - self.n_done) / max(self.per_second, 1e-9))
+        minutes, seconds = divmod(seconds, 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left"
+
+
 class _Bars:
     """One bar a grader."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._task: TaskID | None = None
+        self._pace = _Pace(0)
 
     def start(self, title: str, n_pending: int) -> None:
-        self._task = self._bars.add_task(visible(title), total=n_pending)
+        self._pace = _Pace(n_pending)
+        self._task = self._bars.add_task(visible(title), total=n_pending, details="")
 
-    def advance(self) -> None:
+    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
+        self._pace.add(n, failures, cost)
         if self._task is not None:
-            self._bars.advance(self._task)
+            self._bars.update(self._task, advance=n, details=self._pace.details())
 
     def wait(self, title: str) -> None:
         self._bars.console.print(Text(_waiting(title)))
@@ -50,16 +86,17 @@ class _Lines:
     def __init__(self, console: Console, seconds: float = SECONDS_BETWEEN_LINES) -> None:
         self._console = console
         self._seconds = seconds
-        self._title, self._pending, self._done, self._told = "", 0, 0, 0.0
+        self._title, self._told, self._pace = "", 0.0, _Pace(0)
 
     def start(self, title: str, n_pending: int) -> None:
-        self._title, self._pending, self._done = visible(title), n_pending, 0
+        self._title, self._pace = visible(title), _Pace(n_pending)
         self._tell(f"asking {self._title} for {n_pending} verdicts")
 
-    def advance(self) -> None:
-        self._done += 1
+    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
+        pace = self._pace
+        pace.add(n, failures, cost)
         if time.monotonic() - self._told >= self._seconds:
-            self._tell(f"{self._title}: {self._done} of {self._pending}")
+            self._tell(f"{self._title}: {pace.n_done} of {pace.n_pending}, {pace.details()}, {pace.time_left()}")
 
     def wait(self, title: str) -> None:
         self._tell(_waiting(title))
@@ -76,7 +113,8 @@ def open_progress(console: Console) -> Iterator[RunProgress]:
         yield _Lines(console)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
+    details = TextColumn("{task.fields[details]}", markup=False)
+    with Progress(*columns, details, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as bars:
         yield _Bars(bars)
 
 

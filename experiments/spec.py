@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetNotFoundError
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
-from calibration_sets.scale import LabelScale
 from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
+from experiments.grader_building import build_graders, is_file
 from experiments.official_rule import answers_by_letter
 from experiments.selection import Selection, select_items
 from experiments.set_snapshot import identify_set
-from graders.errors import PromptError, RecordingError, UnknownModelError
+from experiments.spec_file import AnalysesSpec, ExperimentSpec, check_run_name
 from graders.grader import Grader
-from graders.prompt import GraderPrompt
-from graders.prompt_library import load_prompt
-from graders.providers import model_digest
-from graders.sampling import Channel, Sampling
 from graders.verdict import ParserRule
 
 __all__ = ["Analyses", "Experiment", "check_run_name", "list_experiments", "load_experiment"]
@@ -71,54 +62,6 @@ class Experiment:
         return f"{self.name}-{content_digest(content)[:8]}"
 
 
-class _Forbidding(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _SamplingSpec(_Forbidding):
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    repeats: int | None = Field(default=None, ge=1, le=10_000)
-    seed: int | None = Field(default=None, ge=0, lt=2**63)
-    max_tokens: int | None = Field(default=None, ge=1)
-    constrained: bool | None = None
-
-
-class _GraderSpec(_Forbidding):
-    model: str = Field(min_length=1)
-    prompt: str | None = None
-    sampling: _SamplingSpec = _SamplingSpec()
-
-
-class _ItemsSpec(_Forbidding):
-    sample: int | None = Field(default=None, ge=1)
-    stratify: Literal["kind", "topic", "answer_type", "label"] | None = None
-    seed: int = 0
-    exclude_kinds: list[str] = Field(default_factory=list)
-
-
-class _AnalysesSpec(_Forbidding):
-    level: float = Field(default=0.95, gt=0.5, lt=1)
-    parser: Literal["robust", "official"] = "robust"
-    compare_parsers: bool = False
-
-
-def check_run_name(name: str) -> str:
-    """The name, fit to begin a run's id; ``ValueError`` if it is not."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", name):
-        raise ValueError("expected up to 100 letters, digits, '_', '.' or '-', the first a letter or digit")
-    return name
-
-
-class _ExperimentSpec(_Forbidding):
-    name: Annotated[str, AfterValidator(check_run_name)]
-    set: str = Field(min_length=1)
-    graders: list[_GraderSpec] = Field(min_length=1)
-    description: str = ""
-    sampling: _SamplingSpec = _SamplingSpec()
-    items: _ItemsSpec = _ItemsSpec()
-    analyses: _AnalysesSpec = _AnalysesSpec()
-
-
 def list_experiments() -> tuple[str, ...]:
     """Names of the experiments that ship with the program."""
     folder = resources.files("experiments") / "library"
@@ -146,13 +89,9 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     path = _find(name_or_path)
     if limit is not None and limit < 1:
         raise SpecError(f"--limit: {limit}; expected 1 or more")
-    spec = parse_model(_ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
+    spec = parse_model(ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
     whole = _load_set(spec.set, path)
-    graders = tuple(
-        _build_grader(entry, spec.sampling, whole.scale, path, f"{path.name}: graders[{position}]")
-        for position, entry in enumerate(spec.graders)
-    )
-    _check_graders(graders, whole, path.name)
+    graders = build_graders(spec, whole, path)
     _check_parser(spec.analyses, graders, whole, path.name)
     selection = Selection(
         sample=spec.items.sample,
@@ -173,7 +112,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
 
 
 def _check_parser(
-    analyses: _AnalysesSpec, graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str
+    analyses: AnalysesSpec, graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str
 ) -> None:
     """Better refused now than after the calls are paid for."""
     wanted = "parser" if analyses.parser == "official" else "compare_parsers" if analyses.compare_parsers else None
@@ -195,7 +134,7 @@ def _find(name_or_path: str) -> Path:
         with resources.as_file(shipped) as path:
             return path
     path = Path(name_or_path)
-    if _is_file(path):
+    if is_file(path):
         return path
     raise SpecError(
         f"experiment {shorten(name_or_path)}: no such file; expected a TOML file or one of "
@@ -203,71 +142,9 @@ def _find(name_or_path: str) -> Path:
     )
 
 
-def _is_file(path: Path) -> bool:
-    """Whether there is a file; a name that can be no path is none."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
 def _load_set(name: str, path: Path) -> CalibrationSet:
     beside = path.parent / name
     try:
-        return load_set(beside) if _is_file(beside / "set.toml") else load_set(name)
+        return load_set(beside) if is_file(beside / "set.toml") else load_set(name)
     except SetNotFoundError as error:
         raise SpecError(f"{path.name}: set: {error}") from error
-
-
-def _build_grader(entry: _GraderSpec, shared: _SamplingSpec, scale: LabelScale, path: Path, where: str) -> Grader:
-    try:
-        return _build_named_grader(entry, shared, scale, path, where)
-    except (PromptError, RecordingError, UnknownModelError) as error:
-        raise SpecError(f"{where}: {error}") from error
-
-
-def _build_named_grader(entry: _GraderSpec, shared: _SamplingSpec, scale: LabelScale, path: Path, where: str) -> Grader:
-    model, address = _resolve(entry.model, path.parent)
-    digest = model_digest(address)
-    prompt = _load_prompt(entry.prompt, path.parent) if entry.prompt is not None else None
-    if prompt is None and not entry.model.startswith(("baseline/", "replay/")):
-        raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
-    settings = {**shared.model_dump(exclude_none=True), **entry.sampling.model_dump(exclude_none=True)}
-    return Grader(
-        model=model,
-        sampling=_build_sampling(settings, prompt.channel if prompt else "word"),
-        prompt=prompt,
-        # What a grader without a prompt may answer depends on the labels of the set.
-        model_digest=digest if prompt else f"{digest}; {', '.join(scale.labels)}",
-        address=address,
-    )
-
-
-def _build_sampling(settings: Mapping[str, Any], channel: Channel) -> Sampling:
-    return Sampling(channel=channel, **settings)
-
-
-def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
-    beside = folder / reference
-    return load_prompt(str(beside)) if beside.suffix == ".md" and _is_file(beside) else load_prompt(reference)
-
-
-def _resolve(model: str, folder: Path) -> tuple[str, str]:
-    """Model and address: a recording lies beside its experiment, and its path says nothing about it."""
-    if not model.startswith("replay/") or model == "replay/":
-        return model, model
-    file = Path(model.removeprefix("replay/"))
-    beside = folder / file
-    return f"replay/{file.name}", f"replay/{beside if _is_file(beside) else file}"
-
-
-def _check_graders(graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str) -> None:
-    ids = [grader.grader_id for grader in graders]
-    for position, grader in enumerate(graders):
-        if grader.grader_id in ids[:position]:
-            raise SpecError(f"{where}: graders[{position}]: {grader.title} is listed twice with the same sampling")
-        if grader.prompt is not None and grader.prompt.scale.labels != calibration_set.scale.labels:
-            raise SpecError(
-                f"{where}: graders[{position}].prompt: {grader.prompt.title} gives {list(grader.prompt.scale.labels)}; "
-                f"expected the labels of set {calibration_set.name}, {list(calibration_set.scale.labels)}"
-            )

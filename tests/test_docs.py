@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import calibration_sets.fetch
 import cli
-import experiments.spec
+import experiments.spec_file
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.importers import mapped_table
 from calibration_sets.loader import load_set
@@ -42,7 +42,7 @@ from graders.sampling import CHANNELS, Sampling
 from graders.verdict import FAILURES
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md")
+PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md")
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, "docs/report.md", "docs/probes.md")
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -177,24 +177,25 @@ def test_verdicts_example_is_imported(study: Path, capitals: Path) -> None:
 
 
 SPEC_TABLES = {
-    "_ExperimentSpec": "key",
-    "_GraderSpec": "key",
-    "_SamplingSpec": "`[sampling]`",
-    "_ItemsSpec": "`[items]`",
-    "_AnalysesSpec": "`[analyses]`",
+    "ExperimentSpec": "key",
+    "GraderSpec": "key",
+    "ServiceSpec": "key",
+    "SamplingSpec": "`[sampling]`",
+    "ItemsSpec": "`[items]`",
+    "AnalysesSpec": "`[analyses]`",
 }
 """Models of an experiment's file, and the header that their keys stand under."""
 
 
 def test_guide_knows_every_table_of_an_experiment() -> None:
-    found = {name for name, _ in inspect.getmembers(experiments.spec, inspect.isclass) if name.endswith("Spec")}
+    found = {name for name, _ in inspect.getmembers(experiments.spec_file, inspect.isclass) if name.endswith("Spec")}
     assert found == SPEC_TABLES.keys()
 
 
 @pytest.mark.parametrize("name", SPEC_TABLES)
 def test_experiments_page_names_every_key_in_its_table(name: str) -> None:
     rows = section(read_page("docs/experiments.md"), SPEC_TABLES[name])
-    model: type[BaseModel] = getattr(experiments.spec, name)
+    model: type[BaseModel] = getattr(experiments.spec_file, name)
     assert [key for key in model.model_fields if not is_said(key, rows)] == []
 
 

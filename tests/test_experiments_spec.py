@@ -105,7 +105,7 @@ def test_a_malformed_file_is_an_error_that_says_where(study: Any, text: str, exp
 
 @pytest.mark.parametrize(
     "model",
-    ["nope", "baseline", "baseline/", "baseline/other", "local/", "local/other", "openai/gpt-4", "replay/",
+    ["nope", "baseline", "baseline/", "baseline/other", "local/", "local/other", "openai/", "replay/",
      "Local/smollm2", " baseline/lexical", "imported/someone", "x" * 500],
 )  # fmt: skip
 def test_an_unknown_model_is_said_to_be_unknown_whatever_else_is_missing(study: Any, model: str) -> None:

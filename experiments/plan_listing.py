@@ -1,0 +1,108 @@
+"""A plan for people: what is to be asked, what it will cost, and what they should know before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.plan import GraderPlan, Plan, pending_requests
+from experiments.reports.escaping import visible
+from experiments.spec import Experiment
+from experiments.store import RunStore
+from graders.grader import Grader
+from graders.ledger import ledger_date
+from graders.pricing import NO_COST, Cost, cost
+from graders.providers import is_service
+from graders.support import check_support, warnings_of
+from graders.token_estimate import estimate_request, estimate_tokens
+
+__all__ = ["CostEstimate", "describe_plan", "estimate_cost"]
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """What a grader's pending work will cost: as expected, and at most."""
+
+    expected: Cost
+    most: Cost
+
+    def __add__(self, other: CostEstimate) -> CostEstimate:
+        return CostEstimate(self.expected + other.expected, self.most + other.most)
+
+
+def estimate_cost(experiment: Experiment, grader: Grader, store: RunStore | None, *, batch: bool) -> CostEstimate:
+    """The cost of all that the store lacks of a grader; prompt caches are left out of account."""
+    price, choices = grader.capabilities.price, grader.capabilities.max_choices
+    expected = most = NO_COST
+    for request in pending_requests(experiment, grader, store):
+        usages = estimate_request(request, grader, choices)
+        expected += cost(usages[0], price, batch=batch)
+        most += cost(usages[1], price, batch=batch)
+    return CostEstimate(expected, most)
+
+
+def describe_plan(experiment: Experiment, plan: Plan, store: RunStore | None, *, batch: bool = False) -> str:
+    """The run's id, its set, a row a grader, and notes."""
+    calibration_set = experiment.calibration_set
+    lines = [
+        f"run {experiment.run_id}",
+        f"set {calibration_set.name} {calibration_set.version}, {len(calibration_set.items)} of "
+        f"{experiment.n_items_in_set} items, labels: {calibration_set.label_source}, {calibration_set.rubric}",
+    ]
+    priced = any(is_service(share.grader.model) for share in plan.graders)
+    costs = [estimate_cost(experiment, share.grader, store, batch=batch) if priced else None for share in plan.graders]
+    lines.append(_row("items", "repeats", "verdicts", "paid", "to ask", "calls", "grader", _cost_heads(priced)))
+    lines += [_share_row(share, estimate) for share, estimate in zip(plan.graders, costs, strict=True)]
+    known = [estimate for estimate in costs if estimate is not None]
+    if known:
+        lines += _cost_notes(sum(known[1:], known[0]), plan, batch=batch)
+    lines += _notes(plan)
+    return "\n".join(map(visible, lines))
+
+
+def _row(
+    items: object, repeats: object, verdicts: object, paid: object, ask: object, calls: object, title: str, costs: str
+) -> str:
+    return f"{items:>7} {repeats:>8} {verdicts:>9} {paid:>7} {ask:>7} {calls:>7}{costs}  {title}"
+
+
+def _cost_heads(priced: bool) -> str:
+    return f" {'expected':>12} {'at most':>12}" if priced else ""
+
+
+def _share_row(share: GraderPlan, estimate: CostEstimate | None) -> str:
+    costs = "" if estimate is None else f" {_money(estimate.expected):>12} {_money(estimate.most):>12}"
+    return _row(
+        share.n_items,
+        share.grader.sampling.repeats,
+        share.n_expected,
+        share.n_paid,
+        share.n_pending,
+        share.n_calls,
+        share.grader.title,
+        costs,
+    )
+
+
+def _money(amount: Cost) -> str:
+    if not amount.complete:
+        return "unknown" if not amount.amount else f">= ${amount.amount:,.2f}"
+    return f"${amount.amount:,.2f}"
+
+
+def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
+    method = estimate_tokens("", next(share.grader.model for share in plan.graders if is_service(share.grader.model)))
+    where = " at batch prices" if batch else ""
+    return [
+        f"cost{where}: expected {total.expected}, at most {total.most}; tokens by {method.method}, prices of the ledger "
+        f"of {ledger_date().isoformat()}, without what prompt caches save"
+    ]
+
+
+def _notes(plan: Plan) -> list[str]:
+    notes = []
+    for share in plan.graders:
+        grader = share.grader
+        left = [problem.text for problem in check_support(grader) if problem.leavable]
+        told = [*(f"{text}: left to the service" for text in left), *warnings_of(grader)]
+        notes += [f"note: {grader.title}: {'; '.join(told)}"] if told else []
+    return notes
