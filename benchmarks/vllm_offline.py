@@ -1,6 +1,9 @@
-"""Throughput of the vLLM client against bare ``LLM.chat``: same prompts, same engine, in turns.
+"""Throughput of the vLLM client against bare ``LLM.chat``: same kind of prompts, same engine, in turns.
 
-Run: python benchmarks/vllm_offline.py MODEL_FOLDER [--items 64] [--rounds 3]
+Each round has items of its own, as the engine keeps prompts; both sides draw ten verdicts an item, held to the
+labels. A round's ratio compares its two sides, whichever came first.
+
+Run: python benchmarks/vllm_offline.py MODEL_FOLDER [--items 32] [--rounds 6]
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from typing import Any
 from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from graders.capabilities import Capabilities
 from graders.client import Request
 from graders.grader import Grader
+from graders.ledger import find_model
 from graders.prompt import GraderPrompt
 from graders.providers.vllm_offline import VllmClient
 from graders.sampling import Sampling
@@ -26,9 +29,15 @@ PROMPT = GraderPrompt("short", "1.0.0", "simpleqa@1.0.0", SIMPLEQA, "letter", "c
 SAMPLING = Sampling()
 
 
-def make_item(number: int) -> Item:
+def make_item(number: int, n_words: int = 0) -> Item:
     reference = Reference(f"Ines Okafor {number}", f"Ines Okafor {number}")
-    return Item(f"i{number}", f"Who wrote book {number}?", reference, f"Brandt of house {number}.", "c")
+    response = f"Brandt of house {number}" + " and others" * n_words
+    return Item(f"i{number}", f"Who wrote book {number}?", reference, response, "c")
+
+
+def make_items(first: int, n_items: int) -> list[Item]:
+    """Of many lengths: the engine keeps whole blocks of tokens, so that with one length a single token decides."""
+    return [make_item(first + place, place % 32) for place in range(n_items)]
 
 
 def time_client(client: VllmClient, items: list[Item]) -> float:
@@ -58,18 +67,20 @@ def time_bare(llm: Any, items: list[Item]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
-    parser.add_argument("--items", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--items", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
-    grader = Grader(f"vllm/{given.model}", SAMPLING, PROMPT, capabilities=Capabilities(api="engine", max_choices=10))
+    model = f"vllm/{given.model}"
+    grader = Grader(model, SAMPLING, PROMPT, capabilities=find_model(model).capabilities)
     ratios = []
     with VllmClient(grader) as client:
-        llm = client._running()._llm
+        llm = client.engine.llm
         time_client(client, [make_item(10_000_000)])
+        time_bare(llm, [make_item(10_000_001)])
         for turn in range(given.rounds):
-            first = 2 * turn * given.items
-            ours_items = [make_item(first + place) for place in range(given.items)]
-            bare_items = [make_item(first + given.items + place) for place in range(given.items)]
+            first = 1_000 + 2 * turn * given.items
+            ours_items = make_items(first, given.items)
+            bare_items = make_items(first + given.items, given.items)
             if turn % 2:
                 bare, ours = time_bare(llm, bare_items), time_client(client, ours_items)
             else:

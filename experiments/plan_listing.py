@@ -93,8 +93,8 @@ def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
     method = estimate_tokens("", next(share.grader.model for share in plan.graders if is_service(share.grader.model)))
     where = " at batch prices" if batch else ""
     return [
-        f"cost{where}: expected {total.expected}, at most {total.most}; tokens by {method.method}, prices of the ledger "
-        f"of {ledger_date().isoformat()}, without what prompt caches save"
+        f"cost{where}: expected {total.expected}, at most {total.most}; tokens by {method.method}, "
+        f"prices of the ledger of {ledger_date().isoformat()}, without what prompt caches save"
     ]
 
 

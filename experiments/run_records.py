@@ -8,36 +8,29 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
-from calibration_sets.service_messages import is_service_message
 from experiments.errors import SpecError
+from experiments.grader_reading import GraderRecord, read_grader
 from experiments.official_rule import answers_by_letter
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.set_snapshot import dump_set, load_scale, load_set
 from experiments.spec import Analyses, Experiment
-from experiments.store import CompletionKey, RunRecord, RunStore
+from experiments.store import RunRecord, RunStore
 from graders.grader import Grader
-from graders.parsing import parse_completion, parse_verdict
-from graders.sampling import Channel
-from graders.verdict import CallFailure, Completion, ParsedVerdict, ParserRule, Usage, Verdict
+from graders.support import warnings_of
+from graders.verdict import ParserRule, Verdict
 
 __all__ = ["GraderRecord", "load_run_data", "record_run", "write_run"]
 
 
+_Read = tuple[GraderResults, Sequence[Verdict] | None]
+
+
 @dataclass(frozen=True, slots=True)
-class GraderRecord:
-    """A grader as a run remembers it: enough to read its completions again.
+class _Rules:
+    """The rule that verdicts are read by, and whether those of the official one are wanted beside."""
 
-    ``sampling`` holds what was asked, ``repeats`` included; values are ``None`` where an imported
-    grader's settings are not known. ``scale`` carries the letters and words of its prompt.
-    """
-
-    grader_id: str
-    model: str
-    prompt: str | None
-    rubric: str | None
-    channel: Channel
-    scale: LabelScale
-    sampling: Mapping[str, Any]
+    rule: ParserRule
+    compare: bool
 
 
 def record_run(experiment: Experiment, store: RunStore) -> None:
@@ -65,6 +58,8 @@ def _describe(grader: Grader, scale: LabelScale) -> GraderRecord:
         channel=grader.sampling.channel,
         scale=prompt.scale if prompt else scale,
         sampling={**grader.sampling.as_settings(), "repeats": grader.sampling.repeats},
+        price=None if grader.capabilities.price is None else asdict(grader.capabilities.price),
+        notes=warnings_of(grader),
     )
 
 
@@ -110,7 +105,7 @@ def load_run_data(
     graders = [_load_grader(fields) for fields in record.payload["graders"]]
     if compare or rule == "official":
         _check_official(graders)
-    replies = [_Replies.read(store, grader, calibration_set) for grader in graders]
+    read = [_read(store, grader, calibration_set, _Rules(rule, compare)) for grader in graders]
     data = RunData(
         run_id=record.run_id,
         experiment=record.payload["name"],
@@ -118,11 +113,9 @@ def load_run_data(
         n_items_in_set=record.payload["n_items_in_set"],
         set_digest=record.payload["set_digest"],
         parser_rule=rule,
-        graders=tuple(_results(entry, rule if _answers_by_letter(entry.grader) else "robust") for entry in replies),
+        graders=tuple(results for results, _ in read),
         compare_rule=(
-            {entry.grader.grader_id: entry.judge("official") for entry in replies if _answers_by_letter(entry.grader)}
-            if compare
-            else None
+            {results.grader_id: others for results, others in read if others is not None} if compare else None
         ),
     )
     return data, analyses
@@ -141,84 +134,31 @@ def _answers_by_letter(grader: GraderRecord) -> bool:
     return answers_by_letter(grader.model, grader.channel, grader.scale, has_prompt=grader.prompt is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Replies:
-    """What one grader answered to each key that the run expects."""
-
-    grader: GraderRecord
-    keys: Sequence[CompletionKey]
-    completions: Mapping[CompletionKey, Completion]
-    failures: Mapping[CompletionKey, CallFailure]
-
-    @classmethod
-    def read(cls, store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet) -> _Replies:
-        digests = dict.fromkeys(item.digest for item in calibration_set.items)
-        keys = [CompletionKey(digest, repeat) for digest in digests for repeat in range(grader.sampling["repeats"])]
-        stored = store.completions(grader.grader_id)
-        completions = {key: stored[key] for key in keys if key in stored}
-        messages = {item.digest for item in calibration_set.items if is_service_message(item)}
-        unasked = {key: CallFailure("service_message", "") for key in keys if key.item_digest in messages}
-        return cls(grader, keys, completions, {**store.call_failures(grader.grader_id), **unasked})
-
-    def judge(self, rule: ParserRule) -> Sequence[Verdict]:
-        return [_judge(self.grader, key, self.completions.get(key), self.failures.get(key), rule) for key in self.keys]
-
-
-def _results(replies: _Replies, rule: ParserRule) -> GraderResults:
-    grader, used = replies.grader, list(replies.completions.values())
-    return GraderResults(
+def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet, rules: _Rules) -> _Read:
+    """A grader's results under the rule that is asked for, and its verdicts under the one it is compared with."""
+    by_letter = _answers_by_letter(grader)
+    rule: ParserRule = rules.rule if by_letter else "robust"
+    compared: tuple[ParserRule, ...] = ("official",) if rules.compare and by_letter else ()
+    reading = read_grader(store, grader, calibration_set, tuple(dict.fromkeys((rule, *compared))))
+    results = GraderResults(
         grader_id=grader.grader_id,
         prompt=grader.prompt,
         rubric=grader.rubric,
         model=grader.model,
         sampling=grader.sampling,
-        effective_sampling=_distinct([_settings(completion) for completion in used]),
-        served_models=tuple(sorted({completion.served_model for completion in used})),
-        verdicts=replies.judge(rule),
-        usage=_total([completion.usage for completion in used]),
+        effective_sampling=[reading.effective_sampling[key] for key in sorted(reading.effective_sampling)],
+        served_models=tuple(sorted(reading.served)),
+        verdicts=reading.verdicts[rule],
+        usage=reading.usage,
+        distributions=reading.distributions if grader.is_exact else None,
+        label_logprobs=reading.label_logprobs,
+        cost=None if grader.price is None else reading.cost,
+        failed_calls=reading.failed_calls,
+        served_counts=reading.served,
+        fingerprints=reading.fingerprints,
+        notes=tuple(grader.notes),
     )
-
-
-def _total(usages: Sequence[Usage]) -> Usage | None:
-    """Tokens summed where the service told them; ``None`` for a count that was never told."""
-    totals = {
-        name: sum(counts)
-        if (counts := [value for usage in usages if (value := getattr(usage, name)) is not None])
-        else None
-        for name in ("input_tokens", "output_tokens", "cached_tokens")
-    }
-    return Usage(**totals) if any(total is not None for total in totals.values()) else None
-
-
-def _settings(completion: Completion) -> Mapping[str, Any]:
-    """The effective sampling without the seed, which differs from call to call on purpose."""
-    return {name: value for name, value in completion.effective_sampling.items() if name != "seed"}
-
-
-def _distinct(settings: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    seen = {repr(sorted(entry.items())): entry for entry in settings if entry}
-    return tuple(seen[key] for key in sorted(seen))
-
-
-def _judge(
-    grader: GraderRecord,
-    key: CompletionKey,
-    completion: Completion | None,
-    failure: CallFailure | None,
-    rule: ParserRule,
-) -> Verdict:
-    if completion is None:
-        detail = failure.reason if failure else "not_asked"
-        return Verdict(key.item_digest, grader.grader_id, key.repeat, None, "not_answered", rule, detail)
-    if completion.stated_failure is not None:
-        parsed = ParsedVerdict(None, completion.stated_failure, "label", "stated with the reply")
-    elif completion.stated_label is not None:
-        parsed = parse_verdict(completion.stated_label, grader.scale, rule="label")
-    else:
-        parsed = parse_completion(completion, grader.scale, grader.channel, rule=rule)
-    return Verdict(
-        key.item_digest, grader.grader_id, key.repeat, parsed.label, parsed.failure, parsed.rule, parsed.evidence
-    )
+    return results, reading.verdicts["official"] if compared else None
 
 
 def _load_grader(fields: Mapping[str, Any]) -> GraderRecord:

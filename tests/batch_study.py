@@ -53,7 +53,7 @@ def make_grader(url: str, style: str, *, repeats: int = 3, max_choices: int = 1)
     return Grader(
         model=f"{provider}/some-model",
         sampling=Sampling(temperature=1.0, repeats=repeats, max_tokens=16),
-        prompt=load_prompt("simpleqa_short@1.0.0"),
+        prompt=load_prompt("simpleqa@1.0.0"),
         endpoint=Endpoint(base_urls=(url + path,), on_unsupported="provider-default"),
         capabilities=capabilities,
     )

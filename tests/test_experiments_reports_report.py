@@ -170,7 +170,13 @@ def test_usage_and_settings_are_told(runs: Any) -> None:
         effective_sampling=[{"temperature": 1.0, "top_k": float("inf")}, {"temperature": 1.0, "top_k": float("inf")}],
     )
     grader = build_report(replace(data, graders=[told]))["graders"][0]
-    assert grader["usage"] == {"input_tokens": 1200, "output_tokens": 34, "cached_tokens": None}
+    assert grader["usage"] == {
+        "input_tokens": 1200,
+        "output_tokens": 34,
+        "cached_tokens": None,
+        "cache_write_tokens": None,
+        "reasoning_tokens": None,
+    }
     assert grader["served_models"] == ["a", "b"]
     assert grader["effective_sampling"] == [{"temperature": 1.0, "top_k": "inf"}]
 

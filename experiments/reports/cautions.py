@@ -64,6 +64,8 @@ def grader_cautions(section: Fields, *, parser_rule: str) -> list[str]:
         *_class_cautions(section),
         *_cluster_cautions(section),
         *_model_cautions(section["model"], section["served_models"]),
+        *_backend_cautions(section.get("fingerprints", {})),
+        *_noted(section.get("notes", ())),
         *_sampling_cautions(section["sampling"], section["effective_sampling"]),
     ]
     return [f"grader {section['number']} ({section['model']}): {caution}" for caution in said]
@@ -98,12 +100,14 @@ def _span(bounds: Sequence[float]) -> str:
 
 
 def _repeat_cautions(section: Fields) -> list[str]:
-    if section["n_repeats"] > 1:
+    if section["n_repeats"] > 1 or section.get("exact"):
         return []
     return ["one verdict an item; flip rate, pairwise disagreement and alpha over repeats are not defined"]
 
 
 def _class_cautions(section: Fields) -> list[str]:
+    if section.get("exact"):
+        return []  # a distribution has a little of every label
     used = [label for label, count in section["verdicts"].items() if count]
     return [f"every valid verdict is {used[0]}"] if len(used) == 1 else []
 
@@ -127,6 +131,17 @@ def _model_cautions(model: str, served: Sequence[str]) -> list[str]:
     if len(served) > 1:
         said.append(f"the served model changed within the run: {', '.join(served)}")
     return said
+
+
+def _backend_cautions(fingerprints: Mapping[str, int]) -> list[str]:
+    if len(fingerprints) < 2:
+        return []
+    return [f"the service's backend changed within the run: {len(fingerprints)} fingerprints"]
+
+
+def _noted(notes: Sequence[str]) -> list[str]:
+    """What was noted of the model when the run began; that its name is not pinned is told above."""
+    return [note for note in notes if not note.startswith("the name is not pinned")]
 
 
 def _sampling_cautions(asked: Fields, effective: Sequence[Fields]) -> list[str]:

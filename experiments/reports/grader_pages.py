@@ -22,6 +22,7 @@ from experiments.reports.figures import (
 from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import inconsistent_section, range_section
 from experiments.reports.parser_pages import parser_section
+from graders.pricing import Cost
 
 __all__ = ["build_grader_pages"]
 
@@ -59,7 +60,9 @@ def _identity(grader: Fields) -> Section:
         f"asked: {_settings(grader['sampling'])}",
         *_in_force(grader["effective_sampling"]),
         f"served by: {listing(grader['served_models'])}",
+        *_exactness(grader["exact"], grader["sampling"]),
         f"tokens: {_usage(grader['usage'])}",
+        *_cost(grader),
         f"{grader['n_verdicts']:,} valid verdicts of {grader['n_expected']:,} asked for "
         f"({grader['n_items']:,} items, R = {grader['n_repeats']}), coverage {percent(grader['coverage'])}",
     )
@@ -84,10 +87,29 @@ def _usage(usage: Fields) -> str:
     def shown(count: int | None) -> str:
         return "not known" if count is None else f"{count:,}"
 
-    return (
-        f"input {shown(usage['input_tokens'])}, output {shown(usage['output_tokens'])}, "
-        f"cached {shown(usage['cached_tokens'])}"
+    cached, read = usage["cached_tokens"], usage["input_tokens"]
+    share = f" ({percent(cached / read)} of input)" if cached and read else ""
+    thought = f", reasoning {shown(usage['reasoning_tokens'])}" if usage["reasoning_tokens"] else ""
+    return f"input {shown(read)}, output {shown(usage['output_tokens'])}, cached {shown(cached)}{share}{thought}"
+
+
+def _exactness(exact: Fields | None, sampling: Fields) -> Iterator[str]:
+    if exact is None:
+        return
+    outside = exact["outside_most"]
+    bound = "not known" if outside is None else f"at most {percent(outside)} of an item's draws"
+    yield (
+        f"exact at temperature {sampling['temperature']:g}, one call an item: what {exact['draws']} draws would show "
+        f"is computed from the label log-probabilities; outside the labels: {bound}"
     )
+
+
+def _cost(grader: Fields) -> Iterator[str]:
+    cost, failed = grader["cost"], grader["failed_calls"]
+    if cost is not None and (cost["dollars"] or not cost["complete"]):
+        yield f"cost: {Cost(cost['dollars'], cost['complete'])}, failed calls included"
+    if failed:
+        yield f"calls that went wrong, whether or not a later one succeeded: {count_text(failed)}"
 
 
 def _error_rates(grader: Fields, words: LabelWords) -> Section:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.reports.breakdown import by_dispute, by_kind
+from experiments.reports.exact_measures import exact_fields
+from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import GraderResults
 from experiments.reports.item_listings import most_inconsistent, range_disagreements
 from experiments.reports.majority import majority_fields
@@ -60,7 +62,8 @@ def build_grader_section(
     return {
         **_identity(results, labels, number=number),
         **count_fields(sample),
-        "n_repeats": sample.expected,
+        "n_repeats": sample.draws if isinstance(sample, ExactSample) else sample.expected,
+        "exact": exact_fields(sample) if isinstance(sample, ExactSample) else None,
         "labels": _label_fields(labels),
         "verdicts": _verdict_counts(sample),
         "not_answered": _call_failures(results, sample),
@@ -90,11 +93,18 @@ def _identity(results: GraderResults, labels: ReferenceLabels, *, number: int) -
         "sampling": plain_value(results.sampling),
         "effective_sampling": [json.loads(settings) for settings in sorted(effective)],
         "served_models": sorted(set(results.served_models)),
+        "served": dict(sorted(results.served_counts.items())),
+        "fingerprints": dict(sorted(results.fingerprints.items())),
         "usage": {
             "input_tokens": usage.input_tokens if usage else None,
             "output_tokens": usage.output_tokens if usage else None,
             "cached_tokens": usage.cached_tokens if usage else None,
+            "cache_write_tokens": usage.cache_write_tokens if usage else None,
+            "reasoning_tokens": usage.reasoning_tokens if usage else None,
         },
+        "cost": None if results.cost is None else {"dollars": results.cost.amount, "complete": results.cost.complete},
+        "failed_calls": dict(sorted(results.failed_calls.items())),
+        "notes": list(results.notes),
     }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
+from graders.exact import VerdictDistribution
+from graders.pricing import Cost
 from graders.verdict import Usage, Verdict
 
 __all__ = ["GraderResults", "RunData"]
@@ -37,6 +39,19 @@ class GraderResults:
         with the failure ``not_answered``. A pair that is absent counts as ``not_answered`` too.
     usage
         Total of tokens; ``None`` where nothing is known.
+    distributions
+        For a grader whose repeats are computed: item digest to its distribution of verdicts;
+        ``verdicts`` then holds each item's likeliest label.
+    label_logprobs
+        Item digest to the log-probabilities of its labels, where the grader gives them.
+    cost
+        Of all completions and failed calls of the run; ``None`` where the model had no price.
+    failed_calls
+        Calls that went wrong, by reason, whether or not a later one succeeded.
+    served_counts, fingerprints
+        Completions by the model that answered, and by the state of its backend.
+    notes
+        What was to be known of the model when the run was recorded.
     """
 
     grader_id: str
@@ -48,6 +63,13 @@ class GraderResults:
     served_models: Sequence[str]
     verdicts: Sequence[Verdict]
     usage: Usage | None = None
+    distributions: Mapping[str, VerdictDistribution] | None = None
+    label_logprobs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cost: Cost | None = None
+    failed_calls: Mapping[str, int] = field(default_factory=dict)
+    served_counts: Mapping[str, int] = field(default_factory=dict)
+    fingerprints: Mapping[str, int] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from calibration_sets.item import Item
 from calibration_sets.references.range_check import check_range
+from experiments.reports.exact_sample import ExactSample
 from experiments.reports.sample import Sample
+from experiments.stats.exact import exact_entropy
 from experiments.stats.repeats import item_entropy
 
 __all__ = [
@@ -17,6 +21,9 @@ __all__ = [
     "range_disagreements",
     "range_outcomes",
 ]
+
+_NEARLY_SURE = 1e-3
+"""Bits below which a computed distribution is as good as one label; it is never quite."""
 
 MOST_INCONSISTENT = 10
 """How many of the most inconsistent items a report shows."""
@@ -29,11 +36,12 @@ def most_inconsistent(sample: Sample) -> list[Entry]:
 
     Of equal entropies the item with more valid verdicts comes first, then the lower item id.
     """
-    entropies = item_entropy(sample.counts)
+    exact = isinstance(sample, ExactSample)
+    entropies = exact_entropy(sample.shares) if isinstance(sample, ExactSample) else item_entropy(sample.counts)
     ranked = sorted(
         (-entropy, -int(sample.valid[row]), sample.items[row].item_id, row)
         for row, entropy in enumerate(entropies)
-        if entropy is not None and entropy > 0
+        if entropy is not None and entropy > (_NEARLY_SURE if exact else 0)
     )
     return [_judged_entry(sample, row) | {"entropy": -negative} for negative, _, _, row in ranked[:MOST_INCONSISTENT]]
 
@@ -93,7 +101,10 @@ def _item_entry(item: Item, human_label: str | None) -> Entry:
 
 def _judged_entry(sample: Sample, row: int) -> Entry:
     drawn = zip(sample.scale.labels, sample.counts[row], strict=True)
+    shares = sample.shares[row] if isinstance(sample, ExactSample) and not np.isnan(sample.shares[row]).any() else None
+    chances = {} if shares is None else {"shares": dict(zip(sample.scale.labels, map(float, shares), strict=True))}
     return _item_entry(sample.items[row], sample.reference[row]) | {
         "verdicts": {label: int(count) for label, count in drawn},
+        **chances,
         "failures": dict(sorted(sample.failures[row].items())),
     }

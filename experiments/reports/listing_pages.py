@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.reports.document import Block, Entries, Entry, Paragraph, Section
 from experiments.reports.escaping import shorten
-from experiments.reports.figures import count_text
+from experiments.reports.figures import count_text, percent
 from experiments.reports.label_words import LabelWords, label_words
 
 __all__ = ["human_range_section", "inconsistent_section", "range_section"]
@@ -69,6 +69,13 @@ def _entropy(fields: Fields) -> str:
     return f"entropy {fields['entropy']:.2f} bits"
 
 
+def _said(fields: Fields) -> str:
+    """What a grader drew, or the chances that were computed."""
+    if "shares" in fields:
+        return ", ".join(f"{label} {percent(share)}" for label, share in fields["shares"].items())
+    return count_text({**fields["verdicts"], **fields["failures"]})
+
+
 def _outcome(fields: Fields) -> str:
     rubric = f" under {fields['rubric']}" if "rubric" in fields else ""
     return f"range check {fields['outcome']}{rubric}"
@@ -80,6 +87,6 @@ def _entry(fields: Fields, finding: str, words: LabelWords) -> Entry:
         parts.append(f"kind {shorten(fields['kind'], LONGEST_NAME)}")
     parts += [finding, f"{words.giver} {fields['human_label'] or 'without a common label'}"]
     if "verdicts" in fields:
-        parts.append(f"grader {count_text({**fields['verdicts'], **fields['failures']})}")
+        parts.append(f"grader {_said(fields)}")
     texts = tuple((name, fields[name]) for name in ("question", "reference", "response"))
     return Entry("; ".join(parts), texts)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from experiments.reports.exact_measures import exact_majority_fields
+from experiments.reports.exact_sample import ExactSample
+from experiments.reports.majority_sizes import majority_sizes
 from experiments.reports.plain import estimate_fields
 from experiments.reports.sample import Sample
 from experiments.stats.majority import majority_error_rates
 
-__all__ = ["majority_fields", "majority_sizes"]
-
-ODD_SIZES = (1, 3, 5)
-
-
-def majority_sizes(repeats: int) -> list[int]:
-    """The numbers of draws that are reported: small odd ones, and all repeats."""
-    return sorted({size for size in ODD_SIZES if size <= repeats} | {repeats})
+__all__ = ["majority_fields"]
 
 
 def majority_fields(sample: Sample, *, level: float) -> dict[str, dict[str, Any]]:
     """K to the error rates of the majority of K draws; empty where the scale names no label as right."""
     if sample.scale.positive is None:
         return {}
-    return {
-        str(k): _rates(sample.labelled, sample.scale.positive, k=k, level=level)
-        for k in majority_sizes(sample.expected)
-    }
+    labelled = sample.labelled
+    if isinstance(labelled, ExactSample):
+        return exact_majority_fields(labelled, sample.scale.positive, level=level)
+    return {str(k): _rates(labelled, sample.scale.positive, k=k, level=level) for k in majority_sizes(sample.expected)}
 
 
 def _rates(labelled: Sample, positive: str, *, k: int, level: float) -> dict[str, Any]:

@@ -8,6 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.reports.exact_measures import (
+    exact_agreement_fields,
+    exact_alpha_fields,
+    exact_rates,
+    exact_raw_agreement,
+    exact_repeat_fields,
+    exact_row_rates,
+)
+from experiments.reports.exact_sample import ExactSample
 from experiments.reports.plain import content_rng, estimate_fields, undefined_estimate
 from experiments.reports.reasons import (
     agreement_reason,
@@ -67,6 +76,8 @@ def error_rate_fields(sample: Sample, *, level: float) -> tuple[Fields, Mapping[
 
 
 def _rates(labelled: Sample, positive: str, *, level: float) -> Fields:
+    if isinstance(labelled, ExactSample):
+        return exact_rates(labelled, positive, level=level)
     labels, reference = labelled.scale.labels, labelled.labels_given
     negative = false_negative_rate(
         reference, labelled.counts, labelled.clusters, labels=labels, positive=positive, level=level
@@ -105,15 +116,23 @@ def _row_coverage(labelled: Sample, positive: str) -> Fields:
 
 def repeat_fields(sample: Sample, *, level: float) -> tuple[Fields, Mapping[str, str]]:
     """Flip rate and pairwise disagreement over all items, labelled or not; and why either is not defined."""
-    fields = {
+    fields = _exact_or_drawn_repeats(sample, level=level)
+    return fields, {name: repeats_reason(sample) for name, field in fields.items() if field["value"] is None}
+
+
+def _exact_or_drawn_repeats(sample: Sample, *, level: float) -> Fields:
+    if isinstance(sample, ExactSample):
+        return exact_repeat_fields(sample, level=level)
+    return {
         "flip_rate": estimate_fields(flip_rate(sample.counts, sample.clusters, level=level)),
         "pairwise_disagreement": estimate_fields(pairwise_disagreement(sample.counts, sample.clusters, level=level)),
     }
-    return fields, {name: repeats_reason(sample) for name, field in fields.items() if field["value"] is None}
 
 
 def alpha_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
     """Krippendorff's alpha with repeats as raters; and why it is not defined."""
+    if isinstance(sample, ExactSample):
+        return exact_alpha_fields(level)
     if sample.most_repeats < 2:
         nothing = undefined_estimate(method="cluster-bootstrap", level=level)
         return {"alpha_repeats": nothing}, {"alpha_repeats": alpha_reason(sample)}
@@ -131,6 +150,8 @@ def alpha_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Ma
 
 def agreement_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
     """Agreement of one draw with people, coefficients and prevalence; and why any is not defined."""
+    if isinstance(sample, ExactSample):
+        return exact_agreement_fields(sample, level=level)
     labelled = sample.labelled
     result = agreement(
         labelled.labels_given,
@@ -154,6 +175,8 @@ def agreement_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields
 
 def raw_agreement(sample: Sample, *, level: float) -> Fields:
     """Raw agreement alone, without the cost of a bootstrap."""
+    if isinstance(sample, ExactSample):
+        return exact_raw_agreement(sample, level=level)
     judged = sample.labelled.take([bool(valid) for valid in sample.labelled.valid])
     means = _agreeing_shares(judged)
     return estimate_fields(clustered_wilson(means, judged.clusters, repeats=judged.most_repeats, level=level))
@@ -173,7 +196,11 @@ def confusion_fields(sample: Sample) -> Fields:
     return {
         "labels": list(matrix.labels),
         "counts": [[int(count) for count in row] for row in matrix.counts],
-        "rates": [[None if rate is None else float(rate) for rate in row] for row in matrix.rates],
+        "rates": (
+            exact_row_rates(labelled)
+            if isinstance(labelled, ExactSample)
+            else [[None if rate is None else float(rate) for rate in row] for row in matrix.rates]
+        ),
         "n_items": [row.n_items for row in rows],
         "n_missing": [row.n_expected - row.n_verdicts for row in rows],
     }

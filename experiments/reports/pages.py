@@ -25,6 +25,7 @@ __all__ = ["build_document"]
 
 Fields = Mapping[str, Any]
 
+SUMMARY_FIGURES = ("false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
 UNDEFINED_LEGEND = "-: not defined; the reasons stand below."
 
 
@@ -85,10 +86,24 @@ def _summary(report: Fields) -> Section:
     graders = report["graders"]
     names = tuple(_name(grader) for grader in graders)
     rows = tuple(_summary_row(grader) for grader in graders)
-    columns = ("#", "grader", "false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
+    columns: tuple[str, ...] = ("#", "grader", *SUMMARY_FIGURES)
+    drawn = [drawn_text(grader) for grader in graders]
+    if len({text for text in drawn if text != DASH}) > 1:
+        columns = (*columns[:2], "drawn at", *columns[2:])
+        rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, drawn, strict=True))
     legend = [Paragraph(UNDEFINED_LEGEND)] if any(DASH in row[2:] for row in rows) else []
     reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"], label_words(report["set"])))
-    return Section("Summary", 2, (Table(columns, rows, n_text=2, breaks=(5,)), *legend, Bullets(names), *reading))
+    table = Table(columns, rows, n_text=2, breaks=(len(columns) - 4,))
+    return Section("Summary", 2, (table, *legend, Bullets(names), *reading))
+
+
+def drawn_text(grader: Fields) -> str:
+    """The temperature that was in force; a dash where nothing is drawn."""
+    exact = "exact, " if grader["exact"] else ""
+    known = {settings["temperature"] for settings in grader["effective_sampling"] if "temperature" in settings}
+    if not known:
+        return DASH
+    return exact + ", ".join(sorted("service default" if value is None else f"T {value:g}" for value in known))
 
 
 def _name(grader: Fields) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from experiments.reports.cautions import grader_cautions, set_cautions
+from experiments.reports.exact_sample import with_distributions
 from experiments.reports.grader_section import build_grader_section
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.item_listings import human_range_disagreements, range_outcomes
@@ -88,6 +89,8 @@ def _grader(
     level: float,
 ) -> dict[str, Any]:
     sample = build_sample(results, chosen.items, labels.consensus.labels, scale=chosen.scale)
+    if results.distributions is not None:
+        sample = with_distributions(sample, results.distributions, draws=int(results.sampling["repeats"]))
     seed = f"{chosen.digest} {results.grader_id}"
     section = build_grader_section(results, sample, labels, outcomes, number=number, seed=seed, level=level)
     others = (data.compare_rule or {}).get(results.grader_id)

@@ -175,7 +175,8 @@ def _name(verdict: Verdict) -> str:
 def expected_repeats(results: GraderResults, groups: Mapping[str, Mapping[int, Verdict]]) -> int:
     """Verdicts asked for of each item; where the settings do not say, the most that any item got."""
     most = max((len(repeats) for repeats in groups.values()), default=1)
-    asked = int(results.sampling.get("repeats") or most)
+    exact = results.sampling.get("method") == "exact"
+    asked = 1 if exact else int(results.sampling.get("repeats") or most)
     if most > asked:
         raise ValueError(f"grader {results.grader_id!r}: {most} verdicts of one item; expected {asked} or fewer")
     return asked

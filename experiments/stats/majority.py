@@ -87,7 +87,7 @@ def majority_error_rates(
 
 def majority_shares(table: NDArray[np.int64], position: int, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Chance that label ``position`` is the most frequent of ``k`` draws, and chance of a tie, each (n,)."""
-    outcomes = _outcomes(k, table.shape[1])
+    outcomes = draw_outcomes(k, table.shape[1])
     best = outcomes.max(axis=1)
     tied = (outcomes == best[:, None]).sum(axis=1) > 1
     won = ~tied & (outcomes[:, position] == best)
@@ -98,7 +98,8 @@ def majority_shares(table: NDArray[np.int64], position: int, k: int) -> tuple[ND
     return wins, ties
 
 
-def _outcomes(k: int, n_labels: int) -> NDArray[np.int64]:
+def draw_outcomes(k: int, n_labels: int) -> NDArray[np.int64]:
+    """Every way in which k draws can fall on the labels, shape (n_ways, n_labels)."""
     # Stars and bars: the places of the bars among k + L - 1 places give every way to share out k draws.
     bars = np.array(list(combinations(range(k + n_labels - 1), n_labels - 1)), dtype=np.int64)
     bars = bars.reshape(-1, n_labels - 1)

@@ -99,7 +99,7 @@ class Dispatcher:
         self._proven = False
         self._n_hopeless = 0
         self._error: BaseException | None = None
-        self._idle: deque[asyncio.Future[None]] = deque()
+        self._idle: list[tuple[_Lane, asyncio.Future[None]]] = []
 
     async def run(self) -> None:
         """Answer every request.
@@ -124,8 +124,8 @@ class Dispatcher:
 
     def wake(self) -> None:
         """Let those look again who found no work."""
-        while self._idle:
-            waiter = self._idle.popleft()
+        idle, self._idle = self._idle, []
+        for _, waiter in idle:
             if not waiter.done():
                 waiter.set_result(None)
 
@@ -157,11 +157,11 @@ class Dispatcher:
             if call is None:
                 if self._is_finished():
                     self._finished.set()
-                await self._wait_for_work()
+                await self._wait_for_work(lane)
 
-    async def _wait_for_work(self) -> None:
+    async def _wait_for_work(self, lane: _Lane) -> None:
         waiter = asyncio.get_running_loop().create_future()
-        self._idle.append(waiter)
+        self._idle.append((lane, waiter))
         await waiter
 
     def _is_finished(self) -> bool:
@@ -176,11 +176,16 @@ class Dispatcher:
     def _is_stopping(self) -> bool:
         return self._error is not None
 
+    @property
+    def _most_delayed(self) -> int:
+        """Calls that wait to be made again before no new item is tried: a dead service is not asked for all of them."""
+        return max(_HOPELESS, len(self._lanes) * self._endpoint.max_connections) if self._proven else _HOPELESS_AT_FIRST
+
     # taking work
 
     def _take(self, lane: _Lane) -> _Call | None:
         """The next call for a lane, if one may start now."""
-        if self._is_stopping or (not self._proven and self._n_outstanding):
+        if self._is_stopping or (not self._proven and self._n_outstanding) or not self._may_start():
             return None
         call = self._ready.popleft() if self._ready else self._take_request()
         if call is None:
@@ -189,7 +194,7 @@ class Dispatcher:
         return self._split(lane, call)
 
     def _take_request(self) -> _Call | None:
-        if self._exhausted or not self._may_start():
+        if self._exhausted or len(self._delayed) >= self._most_delayed:
             return None
         try:
             request = next(self._requests, None)
@@ -216,11 +221,13 @@ class Dispatcher:
         self._wake_one()
 
     def _wake_one(self) -> None:
-        while self._idle:
-            waiter = self._idle.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                return
+        """Wake a worker whose service can be called soonest: one of a resting service would sit on the call."""
+        now = asyncio.get_running_loop().time()
+        self._idle = [(lane, waiter) for lane, waiter in self._idle if not waiter.done()]
+        if self._idle:
+            rests = [max(now, lane.limit.paused_until) for lane, _ in self._idle]
+            _, waiter = self._idle.pop(rests.index(min(rests)))
+            waiter.set_result(None)
 
     # making calls
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import multiprocessing
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,9 @@ ARGUMENTS_VARIABLE = "AUTORATER_VLLM_ARGS"
 
 _CPU_CONTEXT = 4096
 _CPU_SEQUENCES = 64
+_LOOK_SECONDS = 0.2
+_LAST_WORDS_SECONDS = 2.0
+"""How long a dead engine's caller is waited for: it may know more of the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,15 @@ def check_vllm() -> None:
 
 
 class VllmEngine:
-    """A loaded model; a tokeniser for ``build_prompt_tokens`` too."""
+    """A loaded model; a tokeniser for ``build_prompt_tokens`` too.
 
-    def __init__(self, llm: Any, *, name: str) -> None:
-        self._llm = llm
+    ``llm`` is vLLM's own ``LLM``, ``processes`` are those that it started.
+    """
+
+    def __init__(self, llm: Any, *, name: str, processes: Sequence[BaseProcess] = ()) -> None:
+        self.llm = llm
         self._name = name
+        self._processes = processes
         self._tokenizer = llm.get_tokenizer()
         config = llm.llm_engine.model_config
         self.context_tokens: int = int(config.max_model_len)
@@ -94,17 +104,41 @@ class VllmEngine:
             for request in requests
         ]
         try:
-            outputs: Sequence[Any] = self._llm.generate(prompts, params, use_tqdm=False)
+            outputs: Sequence[Any] = self._watched(lambda: self.llm.generate(prompts, params, use_tqdm=False))
         except EngineDeadError as error:
-            raise ServiceError(
-                f"vllm/{self._name}: the engine process died; expected it to live, "
-                "answers so far are kept: give it memory if it ran out, and start the same command again"
-            ) from error
+            raise self._died() from error
         return outputs
+
+    def _watched(self, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+        """Do the work while the engine lives: vLLM 0.32 waits for ever for one that was killed meanwhile."""
+        outcome: list[Sequence[Any] | BaseException] = []
+
+        def keep_outcome() -> None:
+            try:
+                outcome.append(work())
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                outcome.append(error)
+
+        thread = threading.Thread(target=keep_outcome, name="vllm", daemon=True)
+        thread.start()
+        while thread.is_alive() and all(process.is_alive() for process in self._processes):
+            thread.join(_LOOK_SECONDS)
+        thread.join(_LAST_WORDS_SECONDS)
+        if not outcome:
+            raise self._died()
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
+        return outcome[0]
+
+    def _died(self) -> ServiceError:
+        return ServiceError(
+            f"vllm/{self._name}: the engine process died; expected it to live, "
+            "answers so far are kept: give it memory if it ran out, and start the same command again"
+        )
 
     def close(self) -> None:
         """End the engine's processes."""
-        self._llm.llm_engine.engine_core.shutdown()
+        self.llm.llm_engine.engine_core.shutdown()
 
 
 def open_engine(name: str, *, exact: bool) -> VllmEngine:
@@ -129,12 +163,14 @@ def open_engine(name: str, *, exact: bool) -> VllmEngine:
     on_cpu = bool(current_platform.is_cpu())
     if on_cpu:
         _prepare_cpu()
+    before = set(multiprocessing.active_children())
     try:
         llm = LLM(model=name, **start_arguments(name, exact=exact, on_cpu=on_cpu, given=given))
     except (OSError, ValueError, RuntimeError, TypeError) as error:
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ServiceError(f"vllm/{name}: not loaded, {said}; expected a model that vLLM can serve here") from error
-    return VllmEngine(llm, name=name)
+    started = [process for process in multiprocessing.active_children() if process not in before]
+    return VllmEngine(llm, name=name, processes=started)
 
 
 def start_arguments(name: str, *, exact: bool, on_cpu: bool, given: Mapping[str, Any]) -> Mapping[str, Any]:

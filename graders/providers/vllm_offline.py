@@ -94,13 +94,13 @@ class VllmClient:
                 answers += [Answer(request.item.digest, repeat, planned) for repeat in request.repeats]
             else:
                 calls += planned
-        outputs = self._running().generate([call.asked for call in calls]) if calls else []
+        outputs = self.engine.generate([call.asked for call in calls]) if calls else []
         for call, output in zip(calls, outputs, strict=True):
             answers += self._read(call, output)
         return answers
 
     def _plan(self, request: Request) -> list[_Call] | CallFailure:
-        prompt, sampling, engine = _prompt_of(request), request.sampling, self._running()
+        prompt, sampling, engine = _prompt_of(request), request.sampling, self.engine
         labels = self._label_tokens(prompt) if sampling.constrained or sampling.wants_logprobs else None
         if labels is not None and labels.depth > 1 and sampling.wants_logprobs:
             raise GraderError(
@@ -173,18 +173,26 @@ class VllmClient:
             "seed": draw_seed(sampling.seed, call.request.item.digest, repeat),
             "max_tokens": call.asked.settings["max_tokens"],
             "constrained": sampling.constrained,
-            "dtype": self._running().dtype,
+            "dtype": self.engine.dtype,
             "engine": self._engine_version,
         }
-        return {**in_force, "vocabulary": self._running().vocabulary} if sampling.wants_logprobs else in_force
+        return {**in_force, "vocabulary": self.engine.vocabulary} if sampling.wants_logprobs else in_force
 
     def _label_tokens(self, prompt: GraderPrompt) -> VerdictTokens:
         if prompt.digest not in self._labels:
-            tokenize = self._running().tokenize
+            tokenize = self.engine.tokenize
             self._labels[prompt.digest] = build_verdict_tokens(prompt, lead=reply_lead(prompt), tokenize=tokenize)
         return self._labels[prompt.digest]
 
-    def _running(self) -> VllmEngine:
+    @property
+    def engine(self) -> VllmEngine:
+        """The loaded model.
+
+        Raises
+        ------
+        GraderError
+            Outside of a ``with`` statement.
+        """
         if self._engine is None:
             raise GraderError(f"vllm/{self._name}: not open; expected to be used in a with statement")
         return self._engine
