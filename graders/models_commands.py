@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,8 @@ import typer
 
 from graders.capabilities import Capabilities
 from graders.capability_check import check_capabilities, render_findings
-from graders.endpoint import Endpoint, check_address, check_variable
+from graders.endpoint import Endpoint
+from graders.endpoint_rules import check_address, check_variable
 from graders.errors import LedgerError, ServiceError
 from graders.grader import Grader
 from graders.ledger import LedgerEntry, find_model, ledger_date, list_entries
@@ -140,6 +141,14 @@ def _checked_grader(model: str, base_url: str | None, key_variable: str | None) 
     return Grader(model, Sampling(), endpoint=endpoint, capabilities=find_model(model).capabilities)
 
 
+def _option(name: str, rule: Callable[[str], str], value: str) -> str:
+    """The value by its rule; the message does not repeat it, since it may be a key."""
+    try:
+        return rule(value)
+    except ValueError as error:
+        raise ServiceError(f"{name}: refused and not repeated here; {error}") from None
+
+
 def _row(entry: LedgerEntry) -> tuple[str, ...]:
     able, price = entry.capabilities, entry.capabilities.price
     return (
@@ -166,6 +175,8 @@ def _facts(able: Capabilities) -> dict[str, str]:
     """Every capability under its own name; a price a line each for its parts."""
     facts = {name: _said(value) for name, value in asdict(able).items() if name not in ("price", "temperature")}
     facts["temperature"] = _temperature(able)
+    facts["sampling_efforts"] = "all" if able.sampling_efforts is None else ", ".join(able.sampling_efforts) or "none"
+    facts["default_max_tokens"] = "the usual" if able.default_max_tokens is None else str(able.default_max_tokens)
     if able.price is None:
         facts["price"] = "unknown"
     else:

@@ -165,8 +165,8 @@ def text_key(text: str) -> str:
 
 
 def said_verdict(text: str, labels: Sequence[str] = LETTERS) -> str:
-    """The verdict that the server gives on a rendered prompt."""
-    return labels[int(text_key(text), 16) % len(labels)]
+    """The verdict that the server gives on a rendered prompt, in whatever order the labels are named."""
+    return sorted(labels)[int(text_key(text), 16) % len(labels)]
 
 
 def n_choices(path: str, body: Mapping[str, Any], fault: Fault) -> int:

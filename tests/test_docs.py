@@ -42,7 +42,7 @@ from graders.sampling import CHANNELS, Sampling
 from graders.verdict import FAILURES
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md")
+PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md", "docs/models.md")
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, "docs/report.md", "docs/probes.md")
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -188,7 +188,8 @@ SPEC_TABLES = {
 
 
 def test_guide_knows_every_table_of_an_experiment() -> None:
-    found = {name for name, _ in inspect.getmembers(experiments.spec_file, inspect.isclass) if name.endswith("Spec")}
+    classes = inspect.getmembers(experiments.spec_file, inspect.isclass)
+    found = {name for name, _ in classes if name.endswith("Spec") and not name.startswith("_")}
     assert found == SPEC_TABLES.keys()
 
 
@@ -329,5 +330,5 @@ def test_commands_of_the_guide_exist(page: str, line: str) -> None:
 def test_pages_are_short_and_named_files_exist() -> None:
     for page in PAGES:
         text = read_page(page)
-        assert len(text.splitlines()) < 120, page
+        assert len(text.splitlines()) < 140, page
         assert all((ROOT / file).is_file() for file in re.findall(r"`(docs/\w+\.md)`", text))

@@ -47,3 +47,15 @@ def test_a_pipe_gets_a_line_now_and_then_for_what_is_slow(monkeypatch: pytest.Mo
     monkeypatch.setattr(run_progress.time, "monotonic", lambda: float(next(now)))
     lines = show(terminal=False).splitlines()
     assert any(": 2 of 3, " in line and line.endswith(" left") for line in lines)
+
+
+def test_failures_and_cost_are_shown_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(0, 1000, 6))
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: float(next(now)))
+    out = io.StringIO()
+    with open_progress(Console(file=out, force_terminal=False, width=200)) as progress:
+        progress.start("t", 4)
+        for cost in (0.5, 1.25, 2.0):
+            progress.advance(1, failures=1, cost=cost)
+    assert "failed, $" in out.getvalue()
+    assert "/s" in out.getvalue()

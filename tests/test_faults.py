@@ -385,4 +385,29 @@ def test_a_service_that_never_answers_well_stops_the_run(wire: Wire, make: Calla
     assert isinstance(error, ServiceError)
     assert "in a row failed" in str(error)
     assert not [answer for answer in answers if isinstance(answer.outcome, Completion)]
-    assert len(server.requests) <= 5 * 6  # three calls on trial, and two that were given up before
+
+
+@EVERY_WIRE
+def test_a_dead_service_is_not_asked_for_every_item(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that wait to be made again count: with short failures and long waits all items would be tried."""
+    monkeypatch.setattr(retry, "_FIRST_RETRY", 0.03)
+    items = tuple(replace(ITEMS[0], item_id=f"d{number}", question=f"Which is d{number}?") for number in range(300))
+    with FaultServer(cycle(DropConnection())) as server:
+        answers, error = run(wire, wire.grader([server]), items, repeats=1)
+    assert isinstance(error, ServiceError)
+    assert len(answers) <= 5  # three on trial, and two that were given up before
+    assert len(server.requests) <= 5 * 6
+
+
+@EVERY_WIRE
+def test_while_answers_wait_to_be_stored_no_call_is_started(wire: Wire) -> None:
+    """Repeats of an item that are calls of their own are held back as well."""
+    with FaultServer() as server:
+        grader = replace(wire.grader([server]), capabilities=replace(wire.capabilities, max_choices=1))
+        with wire.open(grader) as client:
+            batches = client.complete(iter(requests_for(grader, repeats=40)))
+            next(batches)
+            time.sleep(0.3)  # the store is slow
+            n_started = len(server.requests)
+            batches.close()  # type: ignore[attr-defined]
+    assert n_started <= 2 * grader.endpoint.max_connections
