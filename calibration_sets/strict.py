@@ -271,7 +271,18 @@ def _describe(detail: ErrorDetails, model_type: type[BaseModel], data: Mapping[s
         return f"unknown key {key!r}{known}"
     wanted = _expectation(detail)
     prefix = f"{key}: " if key else ""
+    if _is_unshown(detail["loc"], model_type):
+        return f"{prefix}a value that is not shown; {wanted}"
     return f"{prefix}{_kind_of(detail['input'])} {shorten(detail['input'])}; {wanted}"
+
+
+def _is_unshown(location: tuple[int | str, ...], model_type: type[BaseModel]) -> bool:
+    """Whether a value may be a secret that was put in the wrong place: its model says so under ``UNSHOWN``."""
+    names = [place for place, part in enumerate(location) if isinstance(part, str)]
+    if not names:
+        return False
+    holder = _model_at(model_type, location[: names[-1]])
+    return location[names[-1]] in getattr(holder, "UNSHOWN", ())
 
 
 def _key_path(location: tuple[int | str, ...]) -> str:

@@ -61,6 +61,7 @@ class GraderReading:
     served: Counter[str] = field(default_factory=Counter)
     fingerprints: Counter[str] = field(default_factory=Counter)
     failed_calls: Mapping[str, int] = field(default_factory=dict)
+    item_tokens: Counter[str] = field(default_factory=Counter)
     usage: Usage | None = None
     cost: Cost = NO_COST
 
@@ -110,6 +111,9 @@ class _Reader:
             reading.fingerprints[completion.fingerprint] += 1
         if completion.label_logprobs and key.item_digest not in reading.label_logprobs:
             reading.label_logprobs[key.item_digest] = completion.label_logprobs
+        tokens = (completion.usage.input_tokens or 0) + (completion.usage.output_tokens or 0)
+        if tokens:
+            reading.item_tokens[key.item_digest] += tokens
         self._charge(completion.usage, batch=batch)
         if self._grader.is_exact:
             self._compute(key, completion)

@@ -99,10 +99,13 @@ def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
 
 
 def _notes(plan: Plan) -> list[str]:
-    notes = []
+    """What is left to services, and what is to be known of models: each note once, with the models it is about."""
+    about: dict[str, list[str]] = {}
     for share in plan.graders:
         grader = share.grader
-        left = [problem.text for problem in check_support(grader) if problem.leavable]
-        told = [*(f"{text}: left to the service" for text in left), *warnings_of(grader)]
-        notes += [f"note: {grader.title}: {'; '.join(told)}"] if told else []
-    return notes
+        left = [f"{problem.text}: left to the service" for problem in check_support(grader) if problem.leavable]
+        for note in (*left, *warnings_of(grader)):
+            models = about.setdefault(note, [])
+            if grader.model not in models:
+                models.append(grader.model)
+    return [f"note: {note}: {', '.join(models)}" for note, models in about.items()]

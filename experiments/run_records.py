@@ -157,6 +157,7 @@ def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet
         served_counts=reading.served,
         fingerprints=reading.fingerprints,
         notes=tuple(grader.notes),
+        item_tokens=reading.item_tokens,
     )
     return results, reading.verdicts["official"] if compared else None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from graders.endpoint import OnUnsupported
+from graders.endpoint_rules import check_address, check_variable
 from graders.sampling import Channel, Method
 
 __all__ = ["AnalysesSpec", "ExperimentSpec", "GraderSpec", "ItemsSpec", "SamplingSpec", "ServiceSpec", "check_run_name"]
@@ -21,31 +21,11 @@ def check_run_name(name: str) -> str:
     return name
 
 
-def _check_address(address: str) -> str:
-    """The address of a service without a slash at its end; it may hold no secret, since it is shown."""
-    expected = "expected http://HOST[:PORT][/PATH] or https://..., without user, query or fragment"
-    try:
-        parts = urlsplit(address)
-        odd = parts.username or parts.password or parts.query or parts.fragment or (parts.port or 1) < 1
-    except ValueError:
-        raise ValueError(expected) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or odd or not address.isprintable():
-        raise ValueError(expected)
-    return address.rstrip("/")
-
-
-def _check_variable(name: str) -> str:
-    """The name of an environment variable."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("expected the name of an environment variable, not a key itself")
-    return name
-
-
-_Address = Annotated[str, AfterValidator(_check_address)]
+_Address = Annotated[str, AfterValidator(check_address)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class SamplingSpec(_Strict):
@@ -71,12 +51,15 @@ class ServiceSpec(_Strict):
 
 
 class _GraderOwnSpec(_Strict):
+    UNSHOWN: ClassVar[frozenset[str]] = frozenset({"base_url", "base_urls", "key_variable"})
+    """Keys whose wrong values may be secrets."""
+
     model: str = Field(min_length=1)
     prompt: str | None = None
     sampling: SamplingSpec = SamplingSpec()
     base_url: _Address | None = None
     base_urls: list[_Address] = Field(default_factory=list)
-    key_variable: Annotated[str, AfterValidator(_check_variable)] | None = None
+    key_variable: Annotated[str, AfterValidator(check_variable)] | None = None
     stream: bool | None = None
     capabilities: dict[str, Any] = Field(default_factory=dict)
 

@@ -24,6 +24,10 @@ __all__ = ["CheckResult", "Finding", "check_capabilities", "render_findings"]
 
 _REFUSALS = ("unsupported", "bad_request")
 _FATAL = ("bad_key", "not_found", "quota_exhausted")
+_PERHAPS_PAID = ("unreadable_reply", "timeout", "connection")
+_LOOSE = ("openai-compatible/", "vllm-server/")
+"""Servers that pass over fields they do not know: that they take one says nothing."""
+
 _REPLY_TOKENS = 64
 _ITEM = Item("check", "What is two and two?", parse_reference("four"), "four", "check")
 _OTHER_LIMIT: dict[TokenLimit, TokenLimit] = {
@@ -104,6 +108,8 @@ class _Check:
             raise ServiceError(f"{self.grader.model}: {error.message}") from error
         if error.usage is not None:
             self.cost += cost(error.usage, self.grader.capabilities.price)
+        elif error.kind in _PERHAPS_PAID:
+            self.cost += Cost(0.0, complete=False)
         return _Told(refused=error.kind in _REFUSALS, parameter=error.parameter, message=error.message)
 
     def note(self, capability: str, *, listed: bool, ledger: str, told: _Told, there: bool | None) -> None:
@@ -161,8 +167,9 @@ async def _token_limit(check: _Check) -> None:
     told = await check.ask(_plain(check.base))
     listed = check.base.token_limit
     refused = told.refused and told.parameter == listed
-    if told.refused and not refused:
-        raise ServiceError(f"{check.grader.model}: {told.message}; expected a reply to a plain request")
+    if not refused and not told.completions:
+        said = told.message or "no reply"
+        raise ServiceError(f"{check.grader.model}: {said}; expected a reply to a plain request")
     check.note(f"limit by {listed}", listed=True, ledger="yes", told=told, there=_outcome(told))
     if refused and listed in _OTHER_LIMIT:
         check.base = replace(check.base, token_limit=_OTHER_LIMIT[listed])
@@ -173,9 +180,11 @@ async def _effort(check: _Check) -> None:
     tried = (check.base.sampling_efforts or known or ("low",))[0]
     check.effort = tried
     told = await check.ask(_plain(check.base))
-    there = _outcome(told)
+    there = _outcome(told, "reasoning_effort")
+    if there and not known and check.grader.model.startswith(_LOOSE):
+        there, told = None, _Told(message="taken, perhaps passed over")
     check.note(f"effort {tried}", listed=tried in known, ledger=", ".join(known) or "none", told=told, there=there)
-    if not there:
+    if not there or not known:
         check.effort = None
 
 
@@ -185,34 +194,45 @@ async def _temperature(check: _Check) -> None:
     base = replace(_plain(check.base), temperature=(0.0, top), sampling_efforts=None)
     told = await check.ask(base, temperature=min(top, 2.0))
     ledger = "none" if listed is None else f"{listed[0]:g} to {listed[1]:g}"
-    check.note(f"temperature {top:g}", listed=listed is not None, ledger=ledger, told=told, there=_outcome(told))
+    check.note(
+        f"temperature {top:g}", listed=listed is not None, ledger=ledger, told=told, there=_outcome(told, "temperature")
+    )
 
 
 async def _form(check: _Check, name: str, channel: Channel) -> None:
     listed = check.base.json_schema if channel == "json" else check.base.tool_call
     base = replace(_plain(check.base), json_schema=True, tool_call=True)
     told = await check.ask(base, channel=channel)
-    check.note(name, listed=listed, ledger=_yes(listed), told=told, there=_outcome(told, _holds_verdict))
+    fields = ("response_format",) if channel == "json" else ("tools", "tool_choice")
+    there = _outcome(told, *fields, holds=_holds_verdict)
+    check.note(name, listed=listed, ledger=_yes(listed), told=told, there=there)
 
 
 async def _logprobs(check: _Check) -> None:
     listed = check.base.top_logprobs
     base = replace(_plain(check.base), top_logprobs=listed or 5, sampling_efforts=None)
     told = await check.ask(base, channel="logprobs")
-    there = _outcome(told, lambda came: bool(came[0].label_logprobs or came[0].other_logprobs))
+    there = _outcome(
+        told, "logprobs", "top_logprobs", holds=lambda came: bool(came[0].label_logprobs or came[0].other_logprobs)
+    )
     check.note(f"top_logprobs {listed or 5}", listed=listed > 0, ledger=str(listed), told=told, there=there)
 
 
 async def _choices(check: _Check) -> None:
     listed = check.base.max_choices
     told = await check.ask(replace(_plain(check.base), max_choices=2), n=2)
-    there = _outcome(told, lambda came: len(came) == 2)
+    there = _outcome(told, "n", holds=lambda came: len(came) == 2)
     check.note("n = 2", listed=listed > 1, ledger=f"up to {listed}", told=told, there=there)
 
 
 async def _seed(check: _Check) -> None:
+    listed = check.base.seed
     told = await check.ask(replace(_plain(check.base), seed=True))
-    check.note("seed", listed=check.base.seed, ledger=_yes(check.base.seed), told=told, there=_outcome(told))
+    there = _outcome(told, "seed")
+    if there and not listed:
+        # One call does not show whether a seed that is taken is honoured too.
+        there, told = None, _Told(message="taken, perhaps not honoured")
+    check.note("seed", listed=listed, ledger=_yes(listed), told=told, there=there)
 
 
 def _plain(base: Capabilities) -> Capabilities:
@@ -220,10 +240,14 @@ def _plain(base: Capabilities) -> Capabilities:
     return replace(base, temperature=None, seed=False, max_choices=1)
 
 
-def _outcome(told: _Told, holds: Callable[[Sequence[Completion]], bool] | None = None) -> bool | None:
+def _outcome(told: _Told, *fields: str, holds: Callable[[Sequence[Completion]], bool] | None = None) -> bool | None:
+    """Whether it can be done; ``None`` where the call does not tell, as when something else was refused in it."""
     if told.refused:
-        return False
-    if not told.completions or (holds and told.completions[0].stop_reason == "length"):
+        return False if not fields or told.parameter in (None, *fields) else None
+    if not told.completions:
+        return None
+    first = told.completions[0]
+    if holds and (first.stop_reason == "length" or not first.text):
         return None
     return holds(told.completions) if holds else True
 

@@ -48,6 +48,8 @@ def cost(usage: Usage, price: Price | None, *, batch: bool = False) -> Cost:
     """
     if price is None:
         return Cost(0.0, complete=_is_nothing(usage))
+    if price.input == price.output == 0:
+        return NO_COST
     cached = usage.cached_tokens or 0
     written = usage.cache_write_tokens or 0
     plain = max(0, (usage.input_tokens or 0) - cached - written)

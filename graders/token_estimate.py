@@ -70,6 +70,9 @@ def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[
         Its prompt, model and sampling.
     n_choices
         Repeats that one call asks for; each call bills the prompt once.
+
+    At most, an item's text takes one token a byte, and no vocabulary needs more: numbers and rare
+    scripts come near it.
     """
     if request.prompt is None:
         return Usage(0, 0), Usage(0, 0)
@@ -77,17 +80,20 @@ def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[
     n_calls = math.ceil(n_repeats / max(1, n_choices))
     prompt = _prompt_tokens(request.prompt.text, grader.model)
     item = request.item
-    own = estimate_tokens(f"{item.question}{item.reference.text}{item.response}", grader.model)
+    aliases = "".join(item.reference.extra_aliases)
+    text = f"{item.question}{item.reference.text}{aliases}{item.response}"
+    own = estimate_tokens(text, grader.model)
     form = _OVERHEAD + _FORM_TOKENS.get(grader.sampling.channel, 0)
     most = grader.sampling.max_tokens
     expected = Usage(n_calls * (prompt.expected + own.expected + form), n_repeats * min(most, _reply_tokens(grader)))
-    return expected, Usage(n_calls * (prompt.most + own.most + form), n_repeats * most)
+    return expected, Usage(
+        n_calls * (prompt.most + len(text.encode("utf-8", "surrogatepass")) + form), n_repeats * most
+    )
 
 
 def _reply_tokens(grader: Grader) -> int:
     effort = grader.sampling.reasoning_effort
     thinks = bool(grader.capabilities.efforts) and effort not in ("none", "minimal")
-    thinks &= not grader.model.startswith("anthropic/") or effort is not None
     return _REPLY_TOKENS[grader.sampling.channel] + (_THINKING_TOKENS if thinks else 0)
 
 

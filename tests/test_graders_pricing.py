@@ -45,3 +45,8 @@ def test_one_incomplete_part_makes_a_sum_incomplete() -> None:
 def test_cache_reads_never_make_a_call_dearer(tokens: int, cached: int, out: int) -> None:
     usage = Usage(tokens, out, cached_tokens=min(tokens, cached))
     assert 0 <= cost(usage, PRICE).amount <= cost(Usage(tokens, out), PRICE).amount + 1e-9
+
+
+def test_what_costs_nothing_is_known_to_cost_nothing() -> None:
+    free = Price(input=0.0, output=0.0)
+    assert cost(Usage(), free) == Cost(0.0, complete=True)

@@ -61,7 +61,7 @@ def test_a_grader_without_a_prompt_takes_no_tokens() -> None:
     [
         ("openai/o3-2025-04-16", None, True),
         ("openai/gpt-5.2-2025-12-11", "none", False),
-        ("anthropic/claude-opus-5", None, False),
+        ("anthropic/claude-opus-5", None, True),
         ("anthropic/claude-opus-5", "high", True),
         ("openai/gpt-4.1-2025-04-14", None, False),
     ],

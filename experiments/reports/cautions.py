@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from experiments.reports.costly_items import COSTLY
+
 __all__ = ["grader_cautions", "is_pinned", "set_cautions"]
 
 FEW_QUESTIONS = 10
@@ -24,6 +26,8 @@ DATED = re.compile(r"\d{4}-?\d{2}-?\d{2}|[-@:]\d{3,4}\b|@[0-9a-f]{7,}")
 MOVING = re.compile(r"(?<![a-z])(latest|newest)(?![a-z])", re.IGNORECASE)
 
 Fields = Mapping[str, Any]
+
+MOST_NAMED = 5
 
 
 def is_pinned(model: str) -> bool:
@@ -63,8 +67,9 @@ def grader_cautions(section: Fields, *, parser_rule: str) -> list[str]:
         *_repeat_cautions(section),
         *_class_cautions(section),
         *_cluster_cautions(section),
-        *_model_cautions(section["model"], section["served_models"]),
+        *_model_cautions(section["model"], section["served_models"], section.get("served", {})),
         *_backend_cautions(section.get("fingerprints", {})),
+        *_costly_cautions(section.get("costly_items", ())),
         *_noted(section.get("notes", ())),
         *_sampling_cautions(section["sampling"], section["effective_sampling"]),
     ]
@@ -122,21 +127,34 @@ def _cluster_cautions(section: Fields) -> list[str]:
     return [f"{', '.join(few)}; intervals over fewer than {FEW_QUESTIONS} are rough"] if few else []
 
 
-def _model_cautions(model: str, served: Sequence[str]) -> list[str]:
+def _model_cautions(model: str, served: Sequence[str], counts: Mapping[str, int]) -> list[str]:
     said = []
     moving = [name for name in served if MOVING.search(name)]
     if moving or not is_pinned(model):
         named = moving[0] if moving else model
         said.append(f"unpinned model: {named!r} does not say which version answers")
     if len(served) > 1:
-        said.append(f"the served model changed within the run: {', '.join(served)}")
+        shown = [f"{name} ({counts[name]:,})" if name in counts else name for name in served]
+        said.append(f"the served model changed within the run: {', '.join(shown)}")
     return said
 
 
 def _backend_cautions(fingerprints: Mapping[str, int]) -> list[str]:
     if len(fingerprints) < 2:
         return []
-    return [f"the service's backend changed within the run: {len(fingerprints)} fingerprints"]
+    named = ", ".join(f"{name} ({count:,})" for name, count in list(fingerprints.items())[:MOST_NAMED])
+    more = "" if len(fingerprints) <= MOST_NAMED else ", and more"
+    return [f"the service's backend changed within the run: {len(fingerprints)} fingerprints, {named}{more}"]
+
+
+def _costly_cautions(items: Sequence[Fields]) -> list[str]:
+    if not items:
+        return []
+    worst, share = items[0], sum(entry["share"] for entry in items)
+    return [
+        f"{len(items)} items take {COSTLY}x the median of tokens or more, {100 * share:.0f}% of all; "
+        f"most: {worst['item_id']}, {worst['tokens']:,} tokens"
+    ]
 
 
 def _noted(notes: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from experiments.reports.majority_sizes import majority_sizes
 from experiments.reports.plain import estimate_fields, undefined_estimate
 from experiments.stats.exact import (
     exact_agreement,
+    exact_bounds,
     exact_error_rates,
     exact_flip_rate,
     exact_majority_error_rates,
@@ -21,6 +22,7 @@ from experiments.stats.exact import (
 __all__ = [
     "exact_agreement_fields",
     "exact_alpha_fields",
+    "exact_bound_fields",
     "exact_fields",
     "exact_majority_fields",
     "exact_rates",
@@ -31,7 +33,7 @@ __all__ = [
 
 Fields = dict[str, Any]
 
-NO_DRAWS = "distributions computed, nothing drawn"
+NO_DRAWS = "computed and never drawn"
 
 
 def exact_fields(sample: ExactSample) -> Fields:
@@ -56,6 +58,15 @@ def exact_rates(labelled: ExactSample, positive: str, *, level: float) -> Fields
         level=level,
     )
     return {"false_negative_rate": estimate_fields(negative), "false_positive_rate": estimate_fields(false)}
+
+
+def exact_bound_fields(labelled: ExactSample, positive: str) -> Fields:
+    """Error rates with all items that have no distribution right, and with all of them wrong."""
+    bounds = exact_bounds(labelled.labels_given, labelled.shares, labels=labelled.scale.labels, positive=positive)
+    return {
+        "false_negative_rate_bounds": list(bounds.false_negative) if bounds.false_negative else None,
+        "false_positive_rate_bounds": list(bounds.false_positive) if bounds.false_positive else None,
+    }
 
 
 def exact_repeat_fields(sample: ExactSample, *, level: float) -> Fields:
@@ -119,6 +130,7 @@ def exact_majority_fields(labelled: ExactSample, positive: str, *, level: float)
             labels=labelled.scale.labels,
             positive=positive,
             k=k,
+            draws=labelled.draws,
             level=level,
         )
         found[str(k)] = {

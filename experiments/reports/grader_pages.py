@@ -19,6 +19,7 @@ from experiments.reports.figures import (
     rate_text,
     short_percent,
 )
+from experiments.reports.label_bias_pages import label_bias_section
 from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import inconsistent_section, range_section
 from experiments.reports.parser_pages import parser_section
@@ -43,6 +44,7 @@ def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
         _repeats(grader),
         _agreement(grader, words),
         *_majority(grader),
+        *label_bias_section(grader, words),
         *_parts("By kind", "kind", grader["by_kind"]),
         *_parts("Where people disagreed with each other", "people were", grader["by_dispute"]),
         inconsistent_section(grader, words),
@@ -99,8 +101,8 @@ def _exactness(exact: Fields | None, sampling: Fields) -> Iterator[str]:
     outside = exact["outside_most"]
     bound = "not known" if outside is None else f"at most {percent(outside)} of an item's draws"
     yield (
-        f"exact at temperature {sampling['temperature']:g}, one call an item: what {exact['draws']} draws would show "
-        f"is computed from the label log-probabilities; outside the labels: {bound}"
+        f"exact at temperature {float(sampling['temperature'])}, one call an item: what {exact['draws']} draws would "
+        f"show is computed from the label log-probabilities; outside the labels: {bound}"
     )
 
 
@@ -133,18 +135,22 @@ def _error_rates(grader: Fields, words: LabelWords) -> Section:
 
 def _confusion(grader: Fields, words: LabelWords) -> Section:
     matrix = grader["confusion"]
-    rows = tuple(_confusion_row(matrix, row) for row in range(len(matrix["labels"])))
+    counted = not grader["exact"]  # likeliest labels are no draws, and do not stand beside chances
+    rows = tuple(_confusion_row(matrix, row, counted=counted) for row in range(len(matrix["labels"])))
     note = (
-        f"{words.capital} in rows, the grader in columns: the mean share of an item's valid verdicts, and in brackets "
-        "the number of verdicts."
+        f"{words.capital} in rows, the grader in columns: the mean chance of a label."
+        if grader["exact"]
+        else f"{words.capital} in rows, the grader in columns: the mean share of an item's valid verdicts, and in "
+        "brackets the number of verdicts."
     )
     columns = (f"{words.giver} said", *matrix["labels"], "no verdict", "items")
     return Section("Confusion matrix", 3, (Table(columns, rows), Paragraph(note, once=True)))
 
 
-def _confusion_row(matrix: Fields, row: int) -> tuple[str, ...]:
+def _confusion_row(matrix: Fields, row: int, *, counted: bool) -> tuple[str, ...]:
     cells = (
-        f"{percent(rate)} ({count:,})" for rate, count in zip(matrix["rates"][row], matrix["counts"][row], strict=True)
+        f"{percent(rate)} ({count:,})" if counted else percent(rate)
+        for rate, count in zip(matrix["rates"][row], matrix["counts"][row], strict=True)
     )
     return (matrix["labels"][row], *cells, f"{matrix['n_missing'][row]:,}", f"{matrix['n_items'][row]:,}")
 
@@ -174,7 +180,7 @@ def _repeats(grader: Fields) -> Section:
         )
     )
     table = Table(("consistency", "all items", *BASIS), rows)
-    return Section("Repeats", 3, (table, *_consistent(grader["flip_rate"])))
+    return Section("Repeats", 3, (table, *(() if grader["exact"] else _consistent(grader["flip_rate"]))))
 
 
 def _consistent(flip: Fields) -> Iterator[Paragraph]:
@@ -230,7 +236,10 @@ def _majority(grader: Fields) -> list[Section]:
         for rates in sizes
     )
     note = (
-        "Error rates of the most frequent label of K draws, without replacement; a tie is no verdict and counted "
+        "Error rates of the most frequent label of K draws, from the chances of the labels; a tie is no verdict and "
+        "counted apart."
+        if grader["exact"]
+        else "Error rates of the most frequent label of K draws, without replacement; a tie is no verdict and counted "
         "apart. Items with fewer than K valid verdicts are left out."
     )
     columns = ("K", "false negatives", "ties", "items", "false positives", "ties", "items")

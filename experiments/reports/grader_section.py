@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.reports.breakdown import by_dispute, by_kind
+from experiments.reports.costly_items import costly_items
 from experiments.reports.exact_measures import exact_fields
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import GraderResults
 from experiments.reports.item_listings import most_inconsistent, range_disagreements
+from experiments.reports.label_bias import label_bias_fields
 from experiments.reports.majority import majority_fields
 from experiments.reports.measures import (
     agreement_fields,
@@ -61,6 +63,7 @@ def build_grader_section(
     agreement, agreement_reasons = agreement_fields(sample, level=level, seed=seed)
     return {
         **_identity(results, labels, number=number),
+        "costly_items": costly_items(results.item_tokens, sample.items),
         **count_fields(sample),
         "n_repeats": sample.draws if isinstance(sample, ExactSample) else sample.expected,
         "exact": exact_fields(sample) if isinstance(sample, ExactSample) else None,
@@ -73,6 +76,7 @@ def build_grader_section(
         **alpha,
         **agreement,
         "majority": majority_fields(sample, level=level),
+        "label_bias": label_bias_fields(results, sample, level=level, seed=seed),
         "by_kind": by_kind(sample, level=level),
         "by_dispute": by_dispute(sample, labels.consensus, level=level),
         "most_inconsistent": most_inconsistent(sample),

@@ -50,6 +50,8 @@ class GraderResults:
         Calls that went wrong, by reason, whether or not a later one succeeded.
     served_counts, fingerprints
         Completions by the model that answered, and by the state of its backend.
+    item_tokens
+        Item digest to the tokens of its completions, read and written, where they are known.
     notes
         What was to be known of the model when the run was recorded.
     """
@@ -70,6 +72,7 @@ class GraderResults:
     served_counts: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    item_tokens: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import GraderResults
 from experiments.reports.plain import content_rng, estimate_fields, undefined_estimate
 from experiments.reports.sample import Sample
@@ -145,13 +146,14 @@ def _confusion(used: Sample, counts: NDArray[np.int64]) -> Fields:
 
 def _one_draw(used: Sample, table: Table, temperature: float, *, level: float) -> Fields:
     """Rates of a draw at the grader's temperature, computed from the log-probabilities."""
+    draws = used.draws if isinstance(used, ExactSample) else used.expected
     shares = np.asarray(softmax(table / temperature, axis=1), dtype=np.float64)
     given, clusters, labels = used.labels_given, used.clusters, used.scale.labels
-    right = exact_agreement(given, shares, clusters, labels=labels, draws=1, level=level)
+    right = exact_agreement(given, shares, clusters, labels=labels, draws=draws, level=level)
     fields: Fields = {"accuracy": estimate_fields(right)}
     if used.scale.positive is None:
         return fields
     negative, false = exact_error_rates(
-        given, shares, clusters, labels=labels, positive=used.scale.positive, draws=1, level=level
+        given, shares, clusters, labels=labels, positive=used.scale.positive, draws=draws, level=level
     )
     return fields | {"false_negative_rate": estimate_fields(negative), "false_positive_rate": estimate_fields(false)}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from experiments.reports.exact_measures import (
     exact_agreement_fields,
     exact_alpha_fields,
+    exact_bound_fields,
     exact_rates,
     exact_raw_agreement,
     exact_repeat_fields,
@@ -92,6 +93,8 @@ def _bounds(labelled: Sample, positive: str) -> Fields:
     """Bounds are given as soon as any verdict of a labelled item is missing, for both rates."""
     if labelled.n_verdicts == labelled.n_expected:
         return {"false_negative_rate_bounds": None, "false_positive_rate_bounds": None}
+    if isinstance(labelled, ExactSample):
+        return exact_bound_fields(labelled, positive)
     bounds = error_rate_bounds(
         labelled.labels_given,
         labelled.counts,

@@ -16,10 +16,12 @@ from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_labels, encode_clusters, encode_labels
 from experiments.stats.intervals import clustered_wilson
 from experiments.stats.majority import MajorityErrorRates, draw_outcomes
+from experiments.stats.rates import ErrorRateBounds
 
 __all__ = [
     "check_shares",
     "exact_agreement",
+    "exact_bounds",
     "exact_entropy",
     "exact_error_rates",
     "exact_flip_rate",
@@ -38,7 +40,8 @@ def check_shares(shares: ArrayLike, *, n: int, n_labels: int) -> NDArray[np.floa
     ValueError
         Another shape; a chance outside [0, 1]; a row that does not add up to 1.
     """
-    table = np.asarray(shares, dtype=np.float64).reshape(-1, n_labels)
+    table = np.asarray(shares, dtype=np.float64)
+    table = table if table.size else table.reshape(0, n_labels)
     if table.shape != (n, n_labels):
         raise ValueError(f"shares: wrong shape, got {table.shape}; expected ({n}, {n_labels}), a row an item")
     known = table[~np.isnan(table).all(axis=1)]
@@ -74,6 +77,24 @@ def exact_error_rates(
         _mean(1.0 - passed, row, clusters, draws=draws, level=level),
         _mean(passed, ~row, clusters, draws=draws, level=level),
     )
+
+
+def exact_bounds(
+    reference: Sequence[str], shares: ArrayLike, *, labels: Sequence[str], positive: str
+) -> ErrorRateBounds:
+    """Error rates of one draw if every item without a distribution were right, and if every one were wrong."""
+    check_labels(labels, positive)
+    people = encode_labels(reference, labels)
+    table = check_shares(shares, n=len(people), n_labels=len(labels))
+    position = list(labels).index(positive)
+    row, passed = people == position, table[:, position]
+    return ErrorRateBounds(_span(1.0 - passed[row]), _span(passed[~row]))
+
+
+def _span(wrong: NDArray[np.float64]) -> tuple[float, float] | None:
+    if not len(wrong):
+        return None
+    return float(np.nan_to_num(wrong, nan=0.0).mean()), float(np.nan_to_num(wrong, nan=1.0).mean())
 
 
 def exact_agreement(
@@ -121,9 +142,16 @@ def exact_majority_error_rates(
     labels: Sequence[str],
     positive: str,
     k: int,
+    draws: int,
     level: float = 0.95,
 ) -> MajorityErrorRates:
-    """Error rates of the most frequent label of ``k`` draws, from the multinomial distribution of the draws."""
+    """Error rates of the most frequent label of ``k`` draws, from the multinomial distribution of the draws.
+
+    ``draws``, not ``k``, bounds the intervals, as for draws that were really made: at ``k = 1`` they are those
+    of :func:`exact_error_rates`.
+    """
+    if k < 1:
+        raise ValueError(f"k: too few draws, got {k}; expected 1 or more")
     check_labels(labels, positive)
     people = encode_labels(reference, labels)
     table = check_shares(shares, n=len(people), n_labels=len(labels))
@@ -132,7 +160,7 @@ def exact_majority_error_rates(
     row = people == position
 
     def rate(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> Estimate:
-        return _mean(values, rows, clusters, draws=k, level=level)
+        return _mean(values, rows, clusters, draws=draws, level=level)
 
     return MajorityErrorRates(
         k=k,

@@ -231,9 +231,10 @@ def _check(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     check_labels(labels)
     people = encode_labels(reference, labels)
-    table = np.asarray(logprobs, dtype=np.float64).reshape(-1, len(labels))
-    if len(table) != len(people):
-        raise ValueError(f"logprobs: wrong length, got {len(table)} rows; expected {len(people)}, one an item")
+    table = np.asarray(logprobs, dtype=np.float64)
+    table = table if table.size else table.reshape(0, len(labels))
+    if table.shape != (len(people), len(labels)):
+        raise ValueError(f"logprobs: wrong shape, got {table.shape}; expected ({len(people)}, {len(labels)})")
     if not np.all(np.isfinite(table)):
         raise ValueError("logprobs: not a number; expected a finite log-probability of every label")
     # Among the labels alone: what a free reply could have been besides has no part in it.

@@ -182,4 +182,7 @@ def _message(status: int, told: _Told) -> str:
     text = " ".join(re.sub(r"<[^>]*>", " ", told.message).split()) or told.codes or "no message"
     parameter = f" ({told.parameter})" if told.parameter and told.parameter not in text else ""
     shown = hide_secrets("".join(char if char.isprintable() else "?" for char in f"HTTP {status}: {text}{parameter}"))
-    return shown if len(shown) <= LONGEST_MESSAGE else f"{shown[: LONGEST_MESSAGE - 1]}…"
+    if len(shown) <= LONGEST_MESSAGE:
+        return shown
+    # Cut between words: half a key is recognised by nobody who looks for a whole one.
+    return f"{shown[: LONGEST_MESSAGE - 1].rpartition(' ')[0]}…"

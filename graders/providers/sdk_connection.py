@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ _IDLE_SECONDS = 4.0
 _LONGEST_CAUSE = 200
 
 
-class SdkConnection:
+class SdkConnection(ABC):
     """The pool of connections to one address, and the calls over it; each SDK's own makes its client.
 
     Parameters
@@ -54,6 +55,7 @@ class SdkConnection:
         self._client: Any = None
         self._failures: tuple[type[Exception], ...] = ()
 
+    @abstractmethod
     def import_sdk(self) -> Any:
         """The SDK's module.
 
@@ -62,11 +64,10 @@ class SdkConnection:
         MissingDependencyError
             If it is not installed.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def make_client(self, sdk: Any, transport: httpx2.AsyncClient) -> Any:
         """The SDK's client over a transport, its own retries off."""
-        raise NotImplementedError
 
     async def open(self) -> None:
         """Make the pool, in the loop that will use it."""
