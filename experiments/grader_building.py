@@ -106,7 +106,7 @@ def _build_sampling(
     settings: Mapping[str, Any], prompt: GraderPrompt | None, capabilities: Capabilities, where: str
 ) -> Sampling:
     defaults: dict[str, Any] = {"channel": prompt.channel if prompt else "word"}
-    if capabilities.default_max_tokens is not None:
+    if capabilities.default_max_tokens is not None and settings.get("reasoning_effort") != "none":
         defaults["max_tokens"] = capabilities.default_max_tokens
     try:
         return Sampling(**{**defaults, **settings})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -84,6 +86,8 @@ class _Reader:
         self._reading = GraderReading({rule: [] for rule in rules})
         self._totals: dict[str, int] = {}
         self._found: set[tuple[str, int]] = set()
+        self._dollars = array("d")
+        self._complete = True
 
     def read(self) -> GraderReading:
         grader_id = self._grader.grader_id
@@ -97,6 +101,8 @@ class _Reader:
             if usage is not None:
                 self._charge(usage, batch=False)
         self._reading.failed_calls = dict(sorted(self._store.call_failure_counts(grader_id).items()))
+        # Rounded once, at the end: the order in which completions were stored moves no digit.
+        self._reading.cost = Cost(math.fsum(self._dollars), self._complete)
         known = {entry.name: self._totals.get(entry.name) for entry in fields(Usage)}
         self._reading.usage = Usage(**known) if self._totals else None
         return self._reading
@@ -158,7 +164,9 @@ class _Reader:
             count = getattr(usage, entry.name)
             if count is not None:
                 self._totals[entry.name] = self._totals.get(entry.name, 0) + count
-        self._reading.cost += cost(usage, self._price, batch=batch)
+        charged = cost(usage, self._price, batch=batch)
+        self._dollars.append(charged.amount)
+        self._complete = self._complete and charged.complete
 
 
 def _parse(completion: Completion, grader: GraderRecord, rule: ParserRule) -> ParsedVerdict:
