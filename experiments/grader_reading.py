@@ -96,11 +96,7 @@ class _Reader:
             if key.item_digest in self._digests and key.repeat < self._n_asked:
                 self._found.add((key.item_digest, key.repeat))
                 self._take(key, completion, batch=key in in_batch)
-        self._add_unanswered(self._store.call_failures(grader_id))
-        for usage in self._store.failed_usage(grader_id):
-            if usage is not None:
-                self._charge(usage, batch=False)
-        self._reading.failed_calls = dict(sorted(self._store.call_failure_counts(grader_id).items()))
+        self._add_unanswered(self._take_failures(grader_id))
         # Rounded once, at the end: the order in which completions were stored moves no digit.
         self._reading.cost = Cost(math.fsum(self._dollars), self._complete)
         known = {entry.name: self._totals.get(entry.name) for entry in fields(Usage)}
@@ -127,6 +123,20 @@ class _Reader:
         for rule in self._rules:
             parsed = _parse(completion, self._grader, rule)
             self._add(key, parsed, rule)
+
+    def _take_failures(self, grader_id: str) -> dict[CompletionKey, CallFailure]:
+        """Count and charge every failed call for the run's items; the newest of each key."""
+        newest: dict[CompletionKey, CallFailure] = {}
+        reasons: Counter[str] = Counter()
+        for key, failure in self._store.iter_call_failures(grader_id):
+            if key.item_digest not in self._digests or key.repeat >= self._n_asked:
+                continue
+            newest[key] = failure
+            reasons[failure.reason] += 1
+            if failure.usage is not None:
+                self._charge(failure.usage, batch=False)
+        self._reading.failed_calls = dict(sorted(reasons.items()))
+        return newest
 
     def _compute(self, key: CompletionKey, completion: Completion) -> None:
         temperature = float(self._grader.sampling["temperature"])

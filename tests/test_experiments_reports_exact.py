@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,3 +220,10 @@ def test_an_item_that_takes_many_times_the_tokens_is_named(runs: Any) -> None:
     assert [entry["item_id"] for entry in report["graders"][0]["costly_items"]] == ["item-002"]
     told = "1 items take 10x the median of tokens or more, 43% of all; most: item-002, 1,000 tokens"
     assert any(told in warning for warning in report["warnings"])
+
+
+def test_the_guide_names_every_key_of_these_sections(runs: Any) -> None:
+    guide = (Path(__file__).resolve().parent.parent / "docs" / "report.md").read_text(encoding="utf-8")
+    grader, bias = section(exact_run(runs, ROWS)), section(biased_run(runs, n_questions=60))["label_bias"]
+    names = {*grader, *grader["exact"], *grader["usage"], *bias, *bias["before"]}
+    assert not {name for name in names if f"`{name}`" not in guide}
