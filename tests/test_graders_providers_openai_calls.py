@@ -386,6 +386,6 @@ def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> N
 def test_without_aiohttp_the_other_transport_serves(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     loopback.reactions = [says(), drops, hangs]
     grader = make_grader(loopback, endpoint=Endpoint(timeout_seconds=0.5))
-    monkeypatch.setattr("graders.providers.openai_client._aiohttp_errors", lambda: ())
+    monkeypatch.setattr("graders.providers.sdk_connection._aiohttp_errors", lambda: ())
     ask(grader, make_request(grader))
     assert [ask_error(grader).kind, ask_error(grader).kind] == ["connection", "timeout"]

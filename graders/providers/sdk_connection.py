@@ -33,6 +33,7 @@ _IDLE_SECONDS = 4.0
 """Idle connections are given up before usual servers (uvicorn: 5 s) do, or a call would meet a closed one."""
 
 _LONGEST_CAUSE = 200
+_LONGEST_CHAIN = 10
 
 
 class SdkConnection(ABC):
@@ -157,7 +158,7 @@ class SdkConnection(ABC):
             return self._refusal(response)
         if self._is_timeout(error):
             return self._timeout()
-        cause = _root(error)
+        cause = _chain(error)[-1]
         told = " ".join(f"{type(cause).__name__} {cause}".split())[:_LONGEST_CAUSE]
         return CallError("connection", hide_secrets(f"{self.base_url}: no reply, {told}", self.key))
 
@@ -177,8 +178,7 @@ class SdkConnection(ABC):
         if not isinstance(error, self._sdk.APITimeoutError):
             return False
         lost = _aiohttp_errors()
-        root = _root(error)
-        return isinstance(root, TimeoutError) or not (lost and isinstance(root, lost))
+        return not any(isinstance(cause, lost) and not isinstance(cause, TimeoutError) for cause in _chain(error))
 
 
 def read_json(content: bytes, headers: Mapping[str, str]) -> object:
@@ -232,11 +232,9 @@ def _aiohttp_errors() -> tuple[type[Exception], ...]:
     return (aiohttp.ClientError,)
 
 
-def _root(error: BaseException) -> BaseException:
-    """The first of a chain of causes, as far as it is told."""
-    for _ in range(10):
-        cause = error.__cause__
-        if cause is None or (isinstance(error, TimeoutError) and not isinstance(cause, TimeoutError)):
-            return error
-        error = cause
-    return error
+def _chain(error: BaseException) -> list[BaseException]:
+    """An error and its causes, the first of them last."""
+    chain = [error]
+    while chain[-1].__cause__ is not None and len(chain) < _LONGEST_CHAIN:
+        chain.append(chain[-1].__cause__)
+    return chain
