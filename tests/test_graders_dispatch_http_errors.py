@@ -59,6 +59,8 @@ def test_a_status_and_its_body_are_told_apart(status: int, body: object, kind: s
         (said("`temperature` and `top_p` cannot both be specified for this model"), "temperature"),
         (said("logprobs are not supported with this model", param="logprobs"), "logprobs"),
         ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}, "seed"),
+        (said("output_config: Extra inputs are not permitted"), "reasoning_effort"),
+        (said("This model does not support the effort parameter."), "reasoning_effort"),
         (said("Only one completion choice is allowed", param="n"), "n"),
     ],
 )

@@ -43,7 +43,7 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
     for name, pattern in {
         "structured_outputs": r"(?:structured_outputs?|guided_\w+)",
         "response_format": r"(?:response_format|output_config\.format|output_format|text\.format|json_schema)",
-        "reasoning_effort": r"(?:reasoning_effort|reasoning\.effort|output_config\.effort|thinking)",
+        "reasoning_effort": r"(?:reasoning_effort|reasoning\.effort|output_config(?:\.effort)?|effort|thinking)",
         "logprob_token_ids": r"logprob_token_ids",
         "top_logprobs": r"top_logprobs",
         "logprobs": r"(?:logprobs?|log[- ]probabilit\w+|message\.output_text\.logprobs)",
