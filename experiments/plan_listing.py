@@ -92,6 +92,8 @@ def _money(amount: Cost) -> str:
 def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
     method = estimate_tokens("", next(share.grader.model for share in plan.graders if is_service(share.grader.model)))
     where = " at batch prices" if batch else ""
+    if not total.most.complete and not total.most.amount:
+        return ["cost: not known, no model here has a price (docs/models.md says how to give one)"]
     return [
         f"cost{where}: expected {total.expected}, at most {total.most}; tokens by {method.method}, "
         f"prices of the ledger of {ledger_date().isoformat()}, without what prompt caches save"
