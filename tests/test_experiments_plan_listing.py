@@ -60,7 +60,7 @@ def test_batch_jobs_are_told_at_their_price(tmp_path: Path) -> None:
 def test_an_unknown_price_is_no_free_lunch(tmp_path: Path) -> None:
     text = listing(load(tmp_path, 'model = "openai/gpt-99"\non_unsupported = "provider-default"'))
     assert "unknown" in text
-    assert "expected at least $" in text
+    assert "cost: not known" in text
     assert "not in the ledger" in text
 
 

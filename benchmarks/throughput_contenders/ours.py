@@ -16,7 +16,7 @@ from graders.capabilities import Capabilities, Price
 from graders.endpoint import Endpoint
 from graders.grader import Grader
 from graders.prompt_library import load_prompt
-from graders.providers import open_client
+from graders.providers import check_model, open_client
 from graders.sampling import Sampling
 
 PRICE = Price(input=1.0, output=4.0)
@@ -45,6 +45,7 @@ def build_experiment(options: argparse.Namespace) -> Experiment:
 def main() -> None:
     options = read_options(__doc__)
     experiment = build_experiment(options)
+    check_model(experiment.graders[0])  # imports the SDK, as every contender has done by now
     with measured(options) as measure, RunStore(options.folder / "store.sqlite") as store:
         run_experiment(experiment, store, open_client)
         data, _ = load_run_data(store, experiment.run_id)
