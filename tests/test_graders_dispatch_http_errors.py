@@ -18,6 +18,8 @@ def said(message: str, **more: object) -> object:
     ("status", "body", "kind"),
     [
         (429, said("Rate limit reached"), "rate_limited"),
+        (429, said("Rate limit reached. Add a payment method under account/billing to raise it"), "rate_limited"),
+        (429, said("Rate limit reached", code="rate_limit_exceeded", type="billing"), "rate_limited"),
         (429, said("You exceeded your current quota", code="insufficient_quota"), "quota_exhausted"),
         (400, said("Your credit balance is too low to access the API"), "quota_exhausted"),
         (402, "", "quota_exhausted"),
@@ -49,6 +51,7 @@ def test_a_status_and_its_body_are_told_apart(status: int, body: object, kind: s
     ("body", "parameter"),
     [
         (said("x", param="temperature", code="unsupported_value"), "temperature"),
+        (said("use max_completion_tokens", param="max_tokens"), "max_tokens"),
         (said("x", param="temperature", code="unsupported_parameter"), "temperature"),
         (
             said("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."),

@@ -102,7 +102,7 @@ def http_call_error(status: int, body: object, headers: Mapping[str, str], *, no
 
 
 def _classify(status: int, told: _Told) -> tuple[CallErrorKind, str | None]:
-    if status == 402 or (status in (400, 403, 429, 200) and _QUOTA.search(told.text)):
+    if status == 402 or (status in (400, 403, 429, 200) and _QUOTA.search(told.text) and not _is_rate(told)):
         return "quota_exhausted", None
     if status == 429:
         return "rate_limited", None
@@ -128,9 +128,15 @@ def _classify(status: int, told: _Told) -> tuple[CallErrorKind, str | None]:
     return ("bad_key" if status == 403 else "bad_request"), None
 
 
+def _is_rate(told: _Told) -> bool:
+    """Whether a limit of rate is what is told; such messages may name the billing page, too."""
+    exhausted = re.search(r"insufficient[_ ]quota|current quota", told.text, re.IGNORECASE)
+    return _RATE.search(told.text) is not None and exhausted is None
+
+
 def _refused_parameter(told: _Told) -> str | None:
     """Our name of the parameter that is refused, where one is."""
-    if not _REFUSES.search(told.text):
+    if not _REFUSES.search(told.text) and not told.parameter:
         return None
     if told.parameter:
         named = _parameter_in(told.parameter) or _ROOTS.get(told.parameter.partition(".")[0])
