@@ -14,22 +14,22 @@ LETTER = re.compile(r"\b[ABC]\b")
 async def main() -> None:
     options = read_options(__doc__)
     prompts = read_prompts(options)
-    transport = DefaultAioHttpClient() if options.variant == "aiohttp" else DefaultAsyncHttpxClient()
     slots = asyncio.Semaphore(options.connections)
-    async with AsyncOpenAI(base_url=options.url, api_key="none", max_retries=0, http_client=transport) as client:
+    with measured(options) as measure:
+        transport = DefaultAioHttpClient() if options.variant == "aiohttp" else DefaultAsyncHttpxClient()
+        async with AsyncOpenAI(base_url=options.url, api_key="none", max_retries=0, http_client=transport) as client:
 
-        async def ask(prompt: str) -> int:
-            async with slots:
-                reply = await client.chat.completions.create(
-                    model="letter",
-                    messages=[{"role": "user", "content": prompt}],
-                    temperature=2.0,
-                    max_tokens=8,
-                    n=options.choices,
-                )
-            return sum(LETTER.search(choice.message.content or "") is not None for choice in reply.choices)
+            async def ask(prompt: str) -> int:
+                async with slots:
+                    reply = await client.chat.completions.create(
+                        model="letter",
+                        messages=[{"role": "user", "content": prompt}],
+                        temperature=2.0,
+                        max_tokens=8,
+                        n=options.choices,
+                    )
+                return sum(LETTER.search(choice.message.content or "") is not None for choice in reply.choices)
 
-        with measured(options) as measure:
             measure.verdicts = sum(await asyncio.gather(*(ask(prompt["prompt"]) for prompt in prompts)))
 
 

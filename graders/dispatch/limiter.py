@@ -31,7 +31,7 @@ class AdaptiveLimit:
         Where it begins.
     """
 
-    def __init__(self, most: int, start: int = 8) -> None:
+    def __init__(self, most: int, start: int = 32) -> None:
         self.most = most
         self.limit = float(min(start, most))
         self.in_flight = 0
