@@ -396,7 +396,7 @@ def test_a_dead_service_is_not_asked_for_every_item(wire: Wire, monkeypatch: pyt
         answers, error = run(wire, wire.grader([server]), items, repeats=1)
     assert isinstance(error, ServiceError)
     assert len(answers) <= 5  # three on trial, and two that were given up before
-    assert len(server.requests) <= 5 * 6
+    assert len(server.requests) <= 5 * retry.MOST_ATTEMPTS["connection"]
 
 
 @EVERY_WIRE

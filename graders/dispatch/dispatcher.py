@@ -6,55 +6,24 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from graders.client import Answer, Request
+from graders.dispatch.calls import Call
 from graders.dispatch.headers import parse_reset_wait
-from graders.dispatch.limiter import AdaptiveLimit, find_limit
-from graders.dispatch.retry import BUSY, ITEMS_OWN, MOST_ATTEMPTS, STOPPING, pause_seconds, retry_seconds
+from graders.dispatch.lanes import Lane, others_up
+from graders.dispatch.limiter import find_limit
+from graders.dispatch.retry import BROKEN, BUSY, ITEMS_OWN, STOPPING, retry_seconds
 from graders.dispatch.service import AsyncService, CallError, Reply
 from graders.endpoint import Endpoint
 from graders.errors import GraderError, ServiceError, UnsupportedError
-from graders.verdict import CallFailure
 
 __all__ = ["Dispatcher"]
-
-_MOST_THROTTLED = 100
-"""A call that is turned away so often, while others get through, is given up."""
-
-_MOST_FORMS = 8
-"""Forms that one call is sent in while a service's refusals are learnt."""
 
 _HOPELESS, _HOPELESS_AT_FIRST = 20, 3
 """Calls in a row that fail for good, with no success between, before the run stops; and where there never was one."""
 
-_LOST_IN_A_ROW, _REST = 3, 15.0
-"""Lost connections in a row before a server's calls go to the other servers, and seconds before it is tried again."""
-
 _KEPT = "what was answered is kept, and the same command continues"
-
-
-@dataclass(slots=True)
-class _Call:
-    """Repeats of one item that are asked for together, and what has gone wrong so far."""
-
-    request: Request
-    failures: list[CallFailure] = field(default_factory=list)
-    n_attempts: int = 0
-    n_throttled: int = 0
-    n_forms: int = 0
-
-
-@dataclass(slots=True)
-class _Lane:
-    """A service with its limit, and how it has been doing lately."""
-
-    service: AsyncService
-    limit: AdaptiveLimit
-    throttled_since: float | None = None
-    n_throttled: int = 0
-    n_lost: int = 0
 
 
 class Dispatcher:
@@ -86,20 +55,20 @@ class Dispatcher:
         may_start: Callable[[], bool],
         rng: random.Random,
     ) -> None:
-        self._lanes = [_Lane(service, find_limit(service.limit_key, endpoint.max_connections)) for service in services]
+        self._lanes = [Lane(service, find_limit(service.limit_key, endpoint.max_connections)) for service in services]
         self._endpoint = endpoint
         self._requests = requests
         self._emit = emit
         self._may_start = may_start
         self._rng = rng
-        self._ready: deque[_Call] = deque()
-        self._delayed: dict[int, tuple[_Call, asyncio.TimerHandle]] = {}
+        self._ready: deque[Call] = deque()
+        self._delayed: dict[int, tuple[Call, asyncio.TimerHandle]] = {}
         self._n_outstanding = 0
         self._exhausted = False
         self._proven = False
         self._n_hopeless = 0
         self._error: BaseException | None = None
-        self._idle: list[tuple[_Lane, asyncio.Future[None]]] = []
+        self._idle: list[tuple[Lane, asyncio.Future[None]]] = []
 
     async def run(self) -> None:
         """Answer every request.
@@ -145,7 +114,7 @@ class Dispatcher:
             for _, timer in self._delayed.values():
                 timer.cancel()
 
-    async def _work(self, lane: _Lane) -> None:
+    async def _work(self, lane: Lane) -> None:
         while True:
             await lane.limit.acquire()
             try:
@@ -159,7 +128,7 @@ class Dispatcher:
                     self._finished.set()
                 await self._wait_for_work(lane)
 
-    async def _wait_for_work(self, lane: _Lane) -> None:
+    async def _wait_for_work(self, lane: Lane) -> None:
         waiter = asyncio.get_running_loop().create_future()
         self._idle.append((lane, waiter))
         await waiter
@@ -183,17 +152,20 @@ class Dispatcher:
 
     # taking work
 
-    def _take(self, lane: _Lane) -> _Call | None:
+    def _take(self, lane: Lane) -> Call | None:
         """The next call for a lane, if one may start now."""
         if self._is_stopping or (not self._proven and self._n_outstanding) or not self._may_start():
             return None
         call = self._ready.popleft() if self._ready else self._take_request()
         if call is None:
             return None
+        rest = call.take_from(max(1, lane.service.choices_per_call(call.request)))
+        if rest is not None:
+            self._put_first(rest)
         self._n_outstanding += 1
-        return self._split(lane, call)
+        return call
 
-    def _take_request(self) -> _Call | None:
+    def _take_request(self) -> Call | None:
         if self._exhausted or len(self._delayed) >= self._most_delayed:
             return None
         try:
@@ -204,19 +176,9 @@ class Dispatcher:
         if request is None:
             self._exhausted = True
             return None
-        return _Call(request)
+        return Call(request)
 
-    def _split(self, lane: _Lane, call: _Call) -> _Call:
-        """As much of a call as this service takes at once; the rest waits its turn."""
-        repeats = call.request.repeats
-        n_together = max(1, lane.service.choices_per_call(call.request))
-        if n_together >= len(repeats):
-            return call
-        self._put_first(_Call(replace(call.request, repeats=repeats[n_together:])))
-        call.request = replace(call.request, repeats=repeats[:n_together])
-        return call
-
-    def _put_first(self, call: _Call) -> None:
+    def _put_first(self, call: Call) -> None:
         self._ready.appendleft(call)
         self._wake_one()
 
@@ -231,7 +193,7 @@ class Dispatcher:
 
     # making calls
 
-    async def _make(self, lane: _Lane, call: _Call) -> None:
+    async def _make(self, lane: Lane, call: Call) -> None:
         now = asyncio.get_running_loop().time
         began = now()
         try:
@@ -252,48 +214,44 @@ class Dispatcher:
             if self._is_finished():
                 self._finished.set()
 
-    def _received(self, lane: _Lane, call: _Call, reply: Reply) -> None:
+    def _received(self, lane: Lane, call: Call, reply: Reply) -> None:
         wanted = set(call.request.repeats)
-        answers = {answer.repeat: answer for answer in reply.answers if answer.repeat in wanted}
+        answers = [answer for answer in reply.answers if answer.repeat in wanted]
         if not answers:
             raise CallError("unreadable_reply", f"{lane.service.name}: a reply without any choice")
-        lane.throttled_since, lane.n_throttled, lane.n_lost, self._n_hopeless = None, 0, 0, 0
+        lane.answered()
+        self._n_hopeless = 0
         if not self._proven:
             self._proven = True
             self.wake()
         self._heed(lane, reply)
-        first, *others = sorted(answers.values(), key=lambda answer: answer.repeat)
-        if call.failures:
-            first = replace(first, failed_attempts=(*call.failures, *first.failed_attempts))
-        self._emit([first, *others])
-        missing = tuple(repeat for repeat in call.request.repeats if repeat not in answers)
-        if missing:
-            self._put_first(_Call(replace(call.request, repeats=missing)))
+        found, missing = call.answered(answers)
+        self._emit(found)
+        if missing is not None:
+            self._put_first(missing)
 
-    def _heed(self, lane: _Lane, reply: Reply) -> None:
+    def _heed(self, lane: Lane, reply: Reply) -> None:
         """Wait for a spent allowance to be renewed, rather than be turned away."""
         wait = parse_reset_wait(reply.headers, datetime.now(UTC)) if reply.headers else None
         if wait is not None and wait <= self._endpoint.max_wait_seconds:
             lane.limit.pause(asyncio.get_running_loop().time() + wait)
 
-    def _failed(self, lane: _Lane, call: _Call, error: CallError) -> None:
-        call.failures.append(CallFailure(error.kind, error.message, error.usage))
-        call.n_attempts += 1
+    def _failed(self, lane: Lane, call: Call, error: CallError) -> None:
+        call.note(error)
         if error.kind in STOPPING:
             self._give_up(call)
             self._stop(ServiceError(f"{lane.service.name}: {error.message}; {_KEPT} once that is mended"))
         elif error.kind == "unsupported":
             self._adapt(lane, call, error)
-        elif error.kind in BUSY:
+        elif error.kind in BUSY or (error.kind == "server_error" and error.retry_after is not None):
             self._hold_back(lane, call, error)
         elif error.kind in ITEMS_OWN or error.kind == "bad_request":
             self._fail_item(lane, call, error)
         else:
             self._try_again(lane, call, error)
 
-    def _adapt(self, lane: _Lane, call: _Call, error: CallError) -> None:
-        call.n_forms += 1
-        if call.n_forms <= _MOST_FORMS and lane.service.adapt(error):
+    def _adapt(self, lane: Lane, call: Call, error: CallError) -> None:
+        if call.may_take_another_form() and lane.service.adapt(error):
             self._again(call)
             return
         self._give_up(call)
@@ -304,29 +262,25 @@ class Dispatcher:
             )
         )
 
-    def _hold_back(self, lane: _Lane, call: _Call, error: CallError) -> None:
-        """Nothing goes to the service until it asked to be asked again."""
-        now = asyncio.get_running_loop().time()
-        if now >= lane.limit.paused_until:  # calls that were in flight together are turned away together
-            lane.n_throttled += 1
-        seconds = pause_seconds(lane.n_throttled - 1, error.retry_after, self._rng)
-        lane.throttled_since = now if lane.throttled_since is None else lane.throttled_since
-        lane.limit.throttled(now)
-        call.n_throttled += 1
-        most = self._endpoint.max_wait_seconds
-        if (error.retry_after or 0.0) > most or now + seconds - lane.throttled_since > most:
+    def _hold_back(self, lane: Lane, call: Call, error: CallError) -> None:
+        """Nothing goes to the service until it asked to be asked again; for longer than the ceiling, others must do."""
+        now, most = asyncio.get_running_loop().time(), self._endpoint.max_wait_seconds
+        seconds = lane.throttle(now, error.retry_after, self._rng)
+        may_wait = call.may_wait_again()
+        too_long = lane.waits_too_long(now, seconds, error.retry_after, most)
+        if too_long and not others_up(self._lanes, lane, now, most):
             self._give_up(call)
             asked = f" and asks to wait {error.retry_after:,.0f} s" if error.retry_after is not None else ""
             told = f"{error.kind}{asked} ({error.message}), longer than max_wait_seconds = {most:g}"
             self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT} later"))
             return
         lane.limit.pause(now + seconds)
-        if call.n_throttled >= _MOST_THROTTLED:
-            self._give_up(call)
-        else:
+        if may_wait:
             self._again(call)
+        else:
+            self._give_up(call)
 
-    def _fail_item(self, lane: _Lane, call: _Call, error: CallError) -> None:
+    def _fail_item(self, lane: Lane, call: Call, error: CallError) -> None:
         self._give_up(call)
         if error.kind != "bad_request":
             return
@@ -334,34 +288,27 @@ class Dispatcher:
             self._stop(ServiceError(f"{lane.service.name}: the first call was refused: {error.message}; {_KEPT}"))
         self._count_hopeless(lane, error)
 
-    def _try_again(self, lane: _Lane, call: _Call, error: CallError) -> None:
+    def _try_again(self, lane: Lane, call: Call, error: CallError) -> None:
+        """Where another server is up, a broken one's calls are its, and cost the item none of its attempts."""
         now = asyncio.get_running_loop().time()
         if error.kind == "timeout":
             lane.limit.throttled(now)
-        if error.kind == "connection":
-            self._note_lost(lane, call, now)
-        if call.n_attempts - call.n_throttled - call.n_forms >= MOST_ATTEMPTS[error.kind]:
+        elsewhere = error.kind in BROKEN and others_up(self._lanes, lane, now, self._endpoint.max_wait_seconds)
+        if error.kind in BROKEN:
+            lane.broke(now, rest=elsewhere)
+        if call.may_try_again(error, elsewhere=elsewhere):
+            self._again(call, after=retry_seconds(max(1, call.n_failed), error.retry_after, self._rng))
+        else:
             self._give_up(call)
             self._count_hopeless(lane, error)
-            return
-        self._again(call, after=retry_seconds(call.n_attempts, error.retry_after, self._rng))
 
-    def _note_lost(self, lane: _Lane, call: _Call, now: float) -> None:
-        """Where other servers are up, a dead one's calls are theirs, and cost the item none of its attempts."""
-        lane.n_lost += 1
-        others_up = any(other.n_lost < _LOST_IN_A_ROW for other in self._lanes if other is not lane)
-        if lane.n_lost >= _LOST_IN_A_ROW and others_up:
-            lane.limit.pause(now + _REST)
-        if others_up:
-            call.n_attempts = max(0, call.n_attempts - 1)
-
-    def _count_hopeless(self, lane: _Lane, error: CallError) -> None:
+    def _count_hopeless(self, lane: Lane, error: CallError) -> None:
         self._n_hopeless += 1
         if self._n_hopeless >= (_HOPELESS if self._proven else _HOPELESS_AT_FIRST):
             told = f"{self._n_hopeless} calls in a row failed for good, the last: {error.kind}, {error.message}"
             self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT}"))
 
-    def _again(self, call: _Call, after: float = 0.0) -> None:
+    def _again(self, call: Call, after: float = 0.0) -> None:
         if self._is_stopping:
             self._give_up(call)
         elif after <= 0:
@@ -374,13 +321,8 @@ class Dispatcher:
         call, _ = self._delayed.pop(key)
         self._put_first(call)
 
-    def _give_up(self, call: _Call) -> None:
-        """No completion: the last failure is the outcome of each repeat, the earlier ones are its history."""
-        repeats, digest = call.request.repeats, call.request.item.digest
-        last = call.failures[-1]
-        first = Answer(digest, repeats[0], last, tuple(call.failures[:-1]))
-        # What the call cost stands at its first repeat alone.
-        self._emit([first, *(Answer(digest, repeat, replace(last, usage=None)) for repeat in repeats[1:])])
+    def _give_up(self, call: Call) -> None:
+        self._emit(call.given_up())
 
     def _stop(self, error: BaseException) -> None:
         """Start nothing more; calls that wait to be made again end with how they failed last."""

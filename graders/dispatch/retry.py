@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from graders.dispatch.service import CallErrorKind
 
-__all__ = ["BUSY", "ITEMS_OWN", "MOST_ATTEMPTS", "STOPPING", "pause_seconds", "retry_seconds"]
+__all__ = ["BROKEN", "BUSY", "ITEMS_OWN", "MOST_ATTEMPTS", "STOPPING", "pause_seconds", "retry_seconds"]
 
 STOPPING: frozenset[CallErrorKind] = frozenset({"quota_exhausted", "bad_key", "not_found"})
 """No call can succeed after one of these."""
@@ -18,9 +18,12 @@ ITEMS_OWN: frozenset[CallErrorKind] = frozenset({"context_overflow", "content_fi
 BUSY: frozenset[CallErrorKind] = frozenset({"rate_limited", "overloaded"})
 """The service asks for less; the call waits and has cost nothing."""
 
+BROKEN: frozenset[CallErrorKind] = frozenset({"server_error", "connection"})
+"""The server's own fault, as far as can be told: another may do better."""
+
 MOST_ATTEMPTS: Mapping[CallErrorKind, int] = {
-    "server_error": 6,
-    "connection": 6,
+    "server_error": 8,
+    "connection": 8,
     "unreadable_reply": 4,
     "timeout": 3,
 }
