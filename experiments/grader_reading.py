@@ -85,7 +85,9 @@ class _Reader:
         self._price = None if grader.price is None else Price(**grader.price)
         self._reading = GraderReading({rule: [] for rule in rules})
         self._totals: dict[str, int] = {}
-        self._found: set[tuple[str, int]] = set()
+        self._found: dict[str, int] = {}
+        # One text for each digest and evidence, not one for each row that is read.
+        self._one_text = {digest: digest for digest in digests}
         self._dollars = array("d")
         self._complete = True
 
@@ -93,9 +95,10 @@ class _Reader:
         grader_id = self._grader.grader_id
         in_batch = batch_keys(self._store, grader_id)
         for key, completion in self._store.iter_completions(grader_id):
-            if key.item_digest in self._digests and key.repeat < self._n_asked:
-                self._found.add((key.item_digest, key.repeat))
-                self._take(key, completion, batch=key in in_batch)
+            digest = self._one_text.get(key.item_digest)
+            if digest is not None and key.repeat < self._n_asked:
+                self._found[digest] = self._found.get(digest, 0) | 1 << key.repeat
+                self._take(CompletionKey(digest, key.repeat), completion, batch=key in in_batch)
         self._add_unanswered(self._take_failures(grader_id))
         # Rounded once, at the end: the order in which completions were stored moves no digit.
         self._reading.cost = Cost(math.fsum(self._dollars), self._complete)
@@ -154,14 +157,14 @@ class _Reader:
             parsed.label,
             parsed.failure,
             parsed.rule,
-            parsed.evidence,
+            self._one_text.setdefault(parsed.evidence, parsed.evidence),
         )
         self._reading.verdicts[rule].append(verdict)
 
     def _add_unanswered(self, failures: Mapping[CompletionKey, CallFailure]) -> None:
         for digest, is_message in self._digests.items():
             for repeat in range(self._n_asked):
-                if (digest, repeat) in self._found:
+                if self._found.get(digest, 0) >> repeat & 1:
                     continue
                 failure = failures.get(CompletionKey(digest, repeat))
                 detail = "service_message" if is_message else failure.reason if failure else "not_asked"
