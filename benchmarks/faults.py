@@ -3,10 +3,10 @@
     python benchmarks/faults.py
 
 Every row is an experiment of 40 items with 10 repeats each, run over loopback through a real SDK into a real store. The
-fault is met by every fifth call, the first excepted. "Broken off" are replies that were paid for and could not be read to
-their end; "failed" are repeats without a reply, kept with their reason; "lost" are repeats that are neither stored nor
-kept as failed; "paid twice" are whole replies beyond those that are stored. The last rows kill a run with signal 9 in the
-middle of its calls and give the same command again.
+fault is met by every fifth call, the first excepted. "Broken off" are replies that were paid for and could not be read
+to their end; "failed" are repeats without a reply, kept with their reason; "lost" are repeats that are neither stored
+nor kept as failed; "paid twice" are whole replies beyond those that are stored. The last rows kill a run with signal 9
+in the middle of its calls and give the same command again.
 """
 
 from __future__ import annotations

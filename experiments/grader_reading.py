@@ -86,8 +86,9 @@ class _Reader:
         self._reading = GraderReading({rule: [] for rule in rules})
         self._totals: dict[str, int] = {}
         self._found: dict[str, int] = {}
-        # One text for each digest and evidence, not one for each row that is read.
-        self._one_text = {digest: digest for digest in digests}
+        # One text for each digest and for each evidence, not one for each row that is read.
+        self._one_digest = {digest: digest for digest in digests}
+        self._one_evidence: dict[str, str] = {}
         self._dollars = array("d")
         self._complete = True
 
@@ -95,7 +96,7 @@ class _Reader:
         grader_id = self._grader.grader_id
         in_batch = batch_keys(self._store, grader_id)
         for key, completion in self._store.iter_completions(grader_id):
-            digest = self._one_text.get(key.item_digest)
+            digest = self._one_digest.get(key.item_digest)
             if digest is not None and key.repeat < self._n_asked:
                 self._found[digest] = self._found.get(digest, 0) | 1 << key.repeat
                 self._take(CompletionKey(digest, key.repeat), completion, batch=key in in_batch)
@@ -157,7 +158,7 @@ class _Reader:
             parsed.label,
             parsed.failure,
             parsed.rule,
-            self._one_text.setdefault(parsed.evidence, parsed.evidence),
+            self._one_evidence.setdefault(parsed.evidence, parsed.evidence),
         )
         self._reading.verdicts[rule].append(verdict)
 

@@ -48,10 +48,16 @@ def describe_plan(experiment: Experiment, plan: Plan, store: RunStore | None, *,
         f"set {calibration_set.name} {calibration_set.version}, {len(calibration_set.items)} of "
         f"{experiment.n_items_in_set} items, labels: {calibration_set.label_source}, {calibration_set.rubric}",
     ]
+    prompt = _shared_prompt(plan)
+    if prompt is not None:
+        lines.append(f"prompt {prompt}")
     priced = any(is_service(share.grader.model) for share in plan.graders)
     costs = [estimate_cost(experiment, share.grader, store, batch=batch) if priced else None for share in plan.graders]
     lines.append(_row("items", "repeats", "verdicts", "paid", "to ask", "calls", "grader", _cost_heads(priced)))
-    lines += [_share_row(share, estimate) for share, estimate in zip(plan.graders, costs, strict=True)]
+    lines += [
+        _share_row(share, estimate, share.grader.title if prompt is None else share.grader.model)
+        for share, estimate in zip(plan.graders, costs, strict=True)
+    ]
     known = [estimate for estimate in costs if estimate is not None]
     if known:
         lines += _cost_notes(sum(known[1:], known[0]), plan, batch=batch)
@@ -69,7 +75,14 @@ def _cost_heads(priced: bool) -> str:
     return f" {'expected':>12} {'at most':>12}" if priced else ""
 
 
-def _share_row(share: GraderPlan, estimate: CostEstimate | None) -> str:
+def _shared_prompt(plan: Plan) -> str | None:
+    """The prompt that several graders have in common, which no row needs to repeat."""
+    titles = {share.grader.prompt.title if share.grader.prompt else None for share in plan.graders}
+    models = {share.grader.model for share in plan.graders}
+    return titles.pop() if len(titles) == 1 and 1 < len(models) == len(plan.graders) else None
+
+
+def _share_row(share: GraderPlan, estimate: CostEstimate | None, title: str) -> str:
     costs = "" if estimate is None else f" {_money(estimate.expected):>12} {_money(estimate.most):>12}"
     return _row(
         share.n_items,
@@ -78,7 +91,7 @@ def _share_row(share: GraderPlan, estimate: CostEstimate | None) -> str:
         share.n_paid,
         share.n_pending,
         share.n_calls,
-        share.grader.title,
+        title,
         costs,
     )
 
