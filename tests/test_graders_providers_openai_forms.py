@@ -282,6 +282,8 @@ def at(index: object, text: str = "A") -> dict[str, Any]:
         ([at(None, "A"), at("x", "B")], ["A", "B"]),
         ([at(0, "A"), {"index": 1}], ["A"]),
         ([None, at(1, "B")], ["B"]),
+        ([at(1, "A"), at(2, "B")], ["A", "B"]),
+        ([at(7, "B"), at(5, "A")], ["A", "B"]),
     ],
 )
 def test_choices_are_matched_by_index_and_counted(choices: list[Any], texts: list[str]) -> None:
@@ -295,6 +297,7 @@ def test_choices_are_matched_by_index_and_counted(choices: list[Any], texts: lis
         ("many", Usage()),
         ({}, Usage()),
         ({"prompt_tokens": -1, "completion_tokens": True}, Usage()),
+        ({"prompt_tokens": 10**400, "completion_tokens": 1}, Usage(None, 1)),
         ({"prompt_tokens": "9", "completion_tokens": 2.5, "prompt_tokens_details": None}, Usage()),
         (
             {
@@ -323,6 +326,24 @@ def test_label_logprobs_are_those_of_the_first_token() -> None:
     [found] = read(reply({**says("C"), "logprobs": logprobs}), method="exact")
     assert found.label_logprobs == {"CORRECT": -0.5, "INCORRECT": -1.5, "NOT_ATTEMPTED": -3.0}
     assert found.other_logprobs == (-2.0,)
+
+
+def test_blank_tokens_before_the_label_are_passed_over() -> None:
+    logprobs = {"content": [token("\n", -0.01, A=-6.0, B=-7.0), token("A", -0.5, B=-1.5, C=-3.0)]}
+    [found] = read(reply({**says("\nA"), "logprobs": logprobs}), method="exact")
+    assert found.label_logprobs == {"CORRECT": -0.5, "INCORRECT": -1.5, "NOT_ATTEMPTED": -3.0}
+
+
+def test_a_logprob_that_is_no_number_is_left_out() -> None:
+    logprobs = {"content": [token("A", -0.5, B=-1.5, C=-(10**400))]}
+    [found] = read(reply({**says("A"), "logprobs": logprobs}), method="exact")
+    assert found.label_logprobs == {"CORRECT": -0.5, "INCORRECT": -1.5}
+
+
+@pytest.mark.parametrize("code", ["\u00b2", "\u0664\u0662\u0669", "", "x", None, 10**400])
+def test_an_error_with_a_strange_code_is_still_an_error(code: object) -> None:
+    with pytest.raises(CallError):
+        read({"error": {"code": code, "message": "no"}})
 
 
 def test_in_a_json_reply_they_are_those_of_the_value() -> None:

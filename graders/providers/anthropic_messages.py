@@ -11,6 +11,7 @@ from graders.dispatch.http_errors import http_call_error
 from graders.dispatch.service import CallError, Reply
 from graders.errors import GraderError, UnsupportedError
 from graders.grader import Grader
+from graders.providers.token_counts import token_count
 from graders.verdict import Completion, Usage
 from graders.verdict_form import TOOL_NAME, spoken_labels, verdict_schema
 
@@ -155,21 +156,18 @@ def _usage(counts: object) -> Usage:
     if not isinstance(counts, Mapping):
         return Usage()
     plain, read, written = (
-        _count(counts.get(name)) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        token_count(counts.get(name))
+        for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     )
     details = counts.get("output_tokens_details")
     thought = details.get("thinking_tokens", details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
     return Usage(
         input_tokens=None if plain is None else plain + (read or 0) + (written or 0),
-        output_tokens=_count(counts.get("output_tokens")),
+        output_tokens=token_count(counts.get("output_tokens")),
         cached_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=_count(thought),
+        reasoning_tokens=token_count(thought),
     )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _effective(request: Request, grader: Grader, left_out: frozenset[str]) -> Mapping[str, Any]:

@@ -177,7 +177,7 @@ def read_chat(
     usage = read_usage(reply.get("usage"))
     spoken = spoken_labels(request) if request.sampling.wants_logprobs else {}
     answers: list[Answer] = []
-    for position, choice in _by_position(reply.get("choices")).items():
+    for position, choice in _by_position(reply.get("choices"), len(repeats)).items():
         told = _read_choice(choice) if position < len(repeats) else None
         if told is None:
             continue
@@ -201,14 +201,17 @@ def read_chat(
     return answers
 
 
-def _by_position(choices: object) -> dict[int, Mapping[str, Any]]:
-    """Choices by their index; by their order where the indices are none, or not told apart."""
+def _by_position(choices: object, n_asked: int) -> dict[int, Mapping[str, Any]]:
+    """Choices by their index; by their order where the indices are none, not told apart, or not from 0."""
     found = objects(choices)
     indices = [choice.get("index") for choice in found]
     real = [index for index in indices if isinstance(index, int) and not isinstance(index, bool) and index >= 0]
     if len(set(real)) < len(found):
         return dict(enumerate(found))
-    return dict(sorted(zip(real, found, strict=True)))
+    ordered = sorted(zip(real, found, strict=True), key=lambda pair: pair[0])
+    if real and max(real) >= max(n_asked, len(found)):
+        return dict(enumerate(choice for _, choice in ordered))
+    return dict(ordered)
 
 
 def _read_choice(choice: Mapping[str, Any]) -> tuple[str | None, str | None, Alternatives | None] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from graders.dispatch.http_errors import http_call_error
 from graders.dispatch.service import CallError
+from graders.providers.token_counts import token_count
 from graders.sampling import Sampling
 from graders.verdict import Usage
 from graders.verdict_form import TOOL_NAME, ListedLogprobs, read_listed_logprobs
@@ -81,7 +82,7 @@ def _status_inside(error: object) -> int:
     if isinstance(error, dict):
         for name in ("code", "status", "status_code"):
             status = error.get(name)
-            number = int(status) if isinstance(status, str) and status.isdigit() else status
+            number = int(status) if isinstance(status, str) and re.fullmatch("[0-9]{3}", status) else status
             if isinstance(number, int) and 400 <= number <= 599:
                 return number
     words = json.dumps(error, default=str).lower()
@@ -149,20 +150,16 @@ def read_usage(value: object) -> Usage:
     taken = _details(value, "prompt_tokens_details", "input_tokens_details")
     given = _details(value, "completion_tokens_details", "output_tokens_details")
     return Usage(
-        input_tokens=_count(value.get("prompt_tokens", value.get("input_tokens"))),
-        output_tokens=_count(value.get("completion_tokens", value.get("output_tokens"))),
-        cached_tokens=_count(taken.get("cached_tokens")),
-        cache_write_tokens=_count(taken.get("cache_write_tokens")),
-        reasoning_tokens=_count(given.get("reasoning_tokens")),
+        input_tokens=token_count(value.get("prompt_tokens", value.get("input_tokens"))),
+        output_tokens=token_count(value.get("completion_tokens", value.get("output_tokens"))),
+        cached_tokens=token_count(taken.get("cached_tokens")),
+        cache_write_tokens=token_count(taken.get("cache_write_tokens")),
+        reasoning_tokens=token_count(given.get("reasoning_tokens")),
     )
 
 
 def _details(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return next((value[name] for name in names if isinstance(value.get(name), dict)), {})
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def read_alternatives(tokens: object) -> Alternatives:
@@ -180,19 +177,27 @@ def _listed(token: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def _number(value: object) -> float | None:
-    real = isinstance(value, int | float) and not isinstance(value, bool) and value == value
-    return float(value) if real and isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
 
 
 def read_label_logprobs(
     alternatives: Alternatives, spoken: Mapping[str, str], sampling: Sampling
 ) -> ListedLogprobs | None:
-    """Log-probabilities of the labels where the verdict begins: at the first token, or in a JSON reply at its value.
+    """Log-probabilities of the labels where the verdict begins: at the first token that is not blank, or in a JSON
+    reply at its value.
 
     ``None`` if there is no such place.
     """
     if sampling.channel not in ("json", "tool"):
-        return read_listed_logprobs(alternatives[0][1], spoken) if alternatives else None
+        said = next(
+            (listed for text, listed in alternatives if text.strip()), alternatives[0][1] if alternatives else None
+        )
+        return None if said is None else read_listed_logprobs(said, spoken)
     begun = _VERDICT_VALUE.search("".join(text for text, _ in alternatives))
     place = 0
     for text, listed in alternatives:
