@@ -46,11 +46,11 @@ class _Strict(BaseModel):
 
 
 class _UsageField(_Strict):
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
-    cached_tokens: int | None = Field(default=None, ge=0)
-    cache_write_tokens: int | None = Field(default=None, ge=0)
-    reasoning_tokens: int | None = Field(default=None, ge=0)
+    input_tokens: int | None = Field(default=None, ge=0, lt=10**12)
+    output_tokens: int | None = Field(default=None, ge=0, lt=10**12)
+    cached_tokens: int | None = Field(default=None, ge=0, lt=10**12)
+    cache_write_tokens: int | None = Field(default=None, ge=0, lt=10**12)
+    reasoning_tokens: int | None = Field(default=None, ge=0, lt=10**12)
 
     def usage(self) -> Usage:
         return Usage(**self.model_dump())
