@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-
-from filelock import FileLock, Timeout
 
 from calibration_sets.scale import LabelScale
 from experiments.batch_records import BatchRecords, JobRecord, JobState, held_keys
@@ -23,6 +21,7 @@ from experiments.plan import pending_requests
 from experiments.set_snapshot import load_set
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
+from experiments.store_locks import hold_lock
 from graders.batch.batch_service import BatchService, BatchState, SoughtJob, StrangeJobError
 from graders.batch.calls import BatchLimits, JobDraft, split_calls, split_repeats
 from graders.client import Request
@@ -121,21 +120,10 @@ class BatchDesk:
                 raise errors[0]
             self._submit()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> AbstractContextManager[None]:
         """Hold the grader's lock, that of a live run, for one step: no two processes hand in the same."""
-        folder = self._store.path.with_name(f"{self._store.path.name}.locks")
-        folder.mkdir(exist_ok=True)
-        lock = FileLock(folder / self.grader.grader_id)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            self._tell(f"another process is at work with {self.grader.title} in this store; waiting for it")
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
+        told = f"another process is at work with {self.grader.title} in this store; waiting for it"
+        return hold_lock(self._store.path, self.grader.grader_id, lambda: self._tell(told))
 
     # what is out
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Protocol
 
-from filelock import FileLock, Timeout
-
-from experiments.budget import CostMeter, WorstCost, check_prices, count_paid
-from experiments.errors import StoreError
+from experiments.budget import Budget, CostMeter, WorstCost, check_prices, count_paid
 from experiments.plan import build_plan, pending_requests
 from experiments.run_account import GraderSummary, RunAccount, RunSummary
 from experiments.run_control import RunControl
 from experiments.run_records import record_run
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
+from experiments.store_locks import BUDGET, hold_lock
 from graders.client import Answer, ModelClient, Request
 from graders.grader import Grader
 from graders.verdict import CallFailure, Completion
@@ -71,7 +69,7 @@ def run_experiment(
 
     Answers that come together are durable before the next are taken, so that an interruption
     anywhere loses no more than the requests in flight; running again continues. One process at a
-    time works with a grader in a store; others wait and then find the work done.
+    time works with a grader in a store, and one with a limit of cost; others wait and then find the work done.
 
     Parameters
     ----------
@@ -96,12 +94,27 @@ def run_experiment(
     if max_cost is not None:
         check_prices(experiment.graders)
     record_run(experiment, store)
-    budget = None if max_cost is None else count_paid(max_cost, experiment, store, worst_cost)
-    progress, control = progress or SilentProgress(), control or RunControl()
+    told, control = progress or SilentProgress(), control or RunControl()
+    if max_cost is None:
+        return _run_graders(experiment, store, open_client, told, control, None)
+    # Counted with the lock in hand: what another run with a limit has spent by then is in the store.
+    with hold_lock(store.path, BUDGET, lambda: told.wait("a limit of cost")):
+        budget = count_paid(max_cost, experiment, store, worst_cost)
+        return _run_graders(experiment, store, open_client, told, control, budget)
+
+
+def _run_graders(
+    experiment: Experiment,
+    store: RunStore,
+    open_client: Callable[[Grader], ModelClient],
+    progress: Progress,
+    control: RunControl,
+    budget: Budget | None,
+) -> RunSummary:
     summaries, n_left_out = [], 0
     for grader in experiment.graders:
         meter = None if budget is None else CostMeter(budget, grader)
-        with _only_one(store.path, grader, progress):
+        with hold_lock(store.path, grader.grader_id, partial(progress.wait, grader.title)):
             work = _GraderRun(experiment, grader, store, meter, control, progress)
             summaries.append(work.run(open_client))
         n_left_out += work.n_left_out
@@ -195,27 +208,3 @@ def _rows(answers: Sequence[Answer]) -> Iterator[tuple[CompletionKey, Completion
         for failure in answer.failed_attempts:
             yield key, failure
         yield key, answer.outcome
-
-
-class _only_one:  # noqa: N801 - reads as a statement
-    """Holds the lock of a grader in a store; the system lets go of it when the process dies."""
-
-    def __init__(self, store: Path, grader: Grader, progress: Progress) -> None:
-        folder = store.with_name(store.name + ".locks")
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{folder}: {error.strerror}; expected a folder for the locks of {store.name}") from error
-        self._lock = FileLock(folder / grader.grader_id)
-        self._title = grader.title
-        self._progress = progress
-
-    def __enter__(self) -> None:
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            self._progress.wait(self._title)
-            self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -255,3 +258,23 @@ def test_a_meter_keeps_the_limit_in_any_order_of_answers(calls: list[tuple[int, 
     meter.close()
     assert budget.reserved == 0
     assert meter.idle
+
+
+def test_two_runs_at_once_share_one_limit(tmp_path: Path) -> None:
+    experiment = make_experiment(40, n_graders=2)
+
+    def slow(_item: Item, _repeat: int) -> Completion:
+        time.sleep(0.01)
+        return said(5)
+
+    def spend() -> None:
+        with RunStore(tmp_path / "s.sqlite") as own, contextlib.suppress(BudgetError):
+            run_experiment(experiment, own, lambda _: Concurrent(slow, 4), max_cost=100.0, worst_cost=lambda *_: 5.0)
+
+    with RunStore(tmp_path / "s.sqlite") as store:
+        runs = [threading.Thread(target=spend) for _ in range(3)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+        assert spent(store, experiment) == 100

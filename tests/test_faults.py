@@ -292,6 +292,15 @@ def test_a_key_in_a_passing_error_is_not_stored(wire: Wire) -> None:
     check_kept(server, answers)
 
 
+@EVERY_WIRE
+def test_a_key_in_a_reply_is_not_stored(wire: Wire) -> None:
+    with FaultServer(at_calls({1: Ok(f"A. Your key is {KEY}")})) as server:
+        answers, error = run(wire, wire.grader([server]))
+    assert error is None
+    assert any("Your key is" in repr(answer) for answer in answers)
+    assert KEY not in repr(answers)
+
+
 RATES: dict[Fault, float] = {
     Status(500): 0.06,
     Status(429, headers=(("retry-after-ms", "10"),)): 0.04,

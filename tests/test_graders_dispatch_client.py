@@ -229,3 +229,18 @@ def test_each_repeat_is_answered_exactly_once_whatever_happens(
     assert set(counted.values()) == {1}
     if error is None:
         assert len(counted) == n * repeats
+
+
+def test_a_bad_first_item_is_given_up_and_the_others_go_on() -> None:
+    service = Scripted(fail("bad_request"), fail("bad_request"), ok)
+    found, error = answers(client(service), requests(20))
+    assert error is None
+    assert sum(isinstance(answer.outcome, Completion) for answer in found) == 18
+
+
+def test_bad_requests_alone_stop_the_run_at_the_third() -> None:
+    service = Scripted(fail("bad_request"))
+    _, error = answers(client(service), requests(20))
+    assert isinstance(error, ServiceError)
+    assert "3 calls in a row failed for good" in str(error)
+    assert len(service.calls) == 3

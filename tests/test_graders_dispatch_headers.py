@@ -64,3 +64,11 @@ def test_only_a_spent_allowance_is_waited_for() -> None:
 def test_garbage_asks_for_nothing_impossible(headers: dict[str, str]) -> None:
     for wait in (parse_retry_after(headers, NOW), parse_reset_wait(headers, NOW)):
         assert wait is None or (wait >= 0 and math.isfinite(wait))
+
+
+@pytest.mark.parametrize(("moment", "seconds"), [("1796040000", 20.0), ("1796040000000", 20.0), ("1796039900", 0.001)])
+def test_a_moment_since_1970_is_no_duration(moment: str, seconds: float) -> None:
+    now = datetime.fromtimestamp(1796039980, UTC)
+    spent = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": moment}
+    assert parse_reset_wait(spent, now) == pytest.approx(seconds)
+    assert parse_retry_after({"retry-after": moment}, now) == pytest.approx(seconds)

@@ -15,14 +15,13 @@ from graders.client import Request
 from graders.dispatch.http_errors import http_call_error
 from graders.dispatch.service import CallError, Reply
 from graders.grader import Grader
-from graders.providers.anthropic_client import check_anthropic, find_key
+from graders.providers.anthropic_client import addresses, check_anthropic, find_key
 from graders.providers.anthropic_messages import build_messages_body, read_message
 
 __all__ = ["AnthropicBatch", "open_anthropic_batch"]
 
 LIMITS = BatchLimits(requests=100_000, bytes=256_000_000)
 PAGE = 100
-ADDRESS = "https://api.anthropic.com"
 TRANSFER_SECONDS = 600.0
 """A request of this size may take longer than one call may."""
 
@@ -52,7 +51,7 @@ class AnthropicBatch:
         self._grader = grader
         self._client = anthropic.Anthropic(
             api_key=find_key(grader),
-            base_url=next(iter(grader.endpoint.base_urls), ADDRESS),
+            base_url=addresses(grader)[0],
             max_retries=0,
             timeout=max(grader.endpoint.timeout_seconds, TRANSFER_SECONDS),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from graders.client import Answer, Request
@@ -14,7 +14,7 @@ from graders.dispatch.headers import parse_reset_wait
 from graders.dispatch.lanes import Lane, others_up
 from graders.dispatch.limiter import find_limit
 from graders.dispatch.retry import BROKEN, BUSY, ITEMS_OWN, STOPPING, retry_seconds
-from graders.dispatch.service import AsyncService, CallError, Reply
+from graders.dispatch.service import AsyncService, CallError, CallErrorKind, Reply
 from graders.endpoint import Endpoint
 from graders.errors import GraderError, ServiceError, UnsupportedError
 
@@ -22,6 +22,13 @@ __all__ = ["Dispatcher"]
 
 _HOPELESS, _HOPELESS_AT_FIRST = 20, 3
 """Calls in a row that fail for good, with no success between, before the run stops; and where there never was one."""
+
+_MENDED: Mapping[CallErrorKind, tuple[str, str]] = {
+    "quota_exhausted": ("no quota is left", "credit at the service"),
+    "bad_key": ("the key was refused", "a key that may use the model, from the environment"),
+    "not_found": ("no such model or address", "a model that the service has, at its base_url"),
+}
+"""What stops a run and has to be mended by a person: what is amiss, and what is expected."""
 
 _KEPT = "what was answered is kept, and the same command continues"
 
@@ -240,7 +247,8 @@ class Dispatcher:
         call.note(error)
         if error.kind in STOPPING:
             self._give_up(call)
-            self._stop(ServiceError(f"{lane.service.name}: {error.message}; {_KEPT} once that is mended"))
+            told = f"{_MENDED[error.kind][0]} ({error.message}); expected {_MENDED[error.kind][1]}"
+            self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT} then"))
         elif error.kind == "unsupported":
             self._adapt(lane, call, error)
         elif error.kind in BUSY or (error.kind == "server_error" and error.retry_after is not None):
@@ -282,11 +290,8 @@ class Dispatcher:
 
     def _fail_item(self, lane: Lane, call: Call, error: CallError) -> None:
         self._give_up(call)
-        if error.kind != "bad_request":
-            return
-        if not self._proven:
-            self._stop(ServiceError(f"{lane.service.name}: the first call was refused: {error.message}; {_KEPT}"))
-        self._count_hopeless(lane, error)
+        if error.kind == "bad_request":  # one may be its item's fault, several in a row are the calls'
+            self._count_hopeless(lane, error)
 
     def _try_again(self, lane: Lane, call: Call, error: CallError) -> None:
         """Where another server is up, a broken one's calls are its, and cost the item none of its attempts."""

@@ -12,6 +12,8 @@ __all__ = ["parse_duration", "parse_reset_wait", "parse_retry_after"]
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_MILLISECONDS_FROM = 1e11
+_NO_TIME = 1e-3
 _KINDS = ("requests", "tokens", "input-tokens", "output-tokens")
 _PREFIXES = ("x-ratelimit", "anthropic-ratelimit")
 
@@ -40,7 +42,7 @@ def parse_retry_after(headers: Mapping[str, str], now: datetime) -> float | None
     if precise is not None:
         return precise
     asked = headers.get("retry-after", "").strip()
-    seconds = parse_duration(asked)
+    seconds = _since_epoch(asked, now) or parse_duration(asked)
     return _until(_http_date(asked), now) if seconds is None else seconds
 
 
@@ -56,7 +58,7 @@ def parse_reset_wait(headers: Mapping[str, str], now: datetime) -> float | None:
         reset = headers.get(f"{prefix}-reset-{kind}") or headers.get(f"{prefix}-{kind}-reset") or ""
         if not re.fullmatch(r"\s*0+(\.0*)?\s*", remaining):
             continue
-        seconds = parse_duration(reset)
+        seconds = _since_epoch(reset, now) or parse_duration(reset)
         wait = _until(_iso_time(reset), now) if seconds is None else seconds
         if wait is not None:
             waits.append(wait)
@@ -72,6 +74,15 @@ def _milliseconds(text: str) -> float | None:
     if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", text):
         return None
     return _finite(float(text) / 1000)
+
+
+def _since_epoch(text: str, now: datetime) -> float | None:
+    """Seconds until a moment that is told as seconds or milliseconds since 1970; ``None`` for anything smaller."""
+    if not re.fullmatch(r"\s*\d{10,13}(\.\d+)?\s*", text):
+        return None
+    number = float(text)
+    moment = number / 1000 if number >= _MILLISECONDS_FROM else number
+    return max(_NO_TIME, moment - now.timestamp())
 
 
 def _finite(seconds: float) -> float | None:

@@ -22,7 +22,11 @@ _QUOTA = re.compile(
 )
 _OVERLOAD = re.compile(r"overloaded|over ?capacity|at capacity|engine is currently busy", re.IGNORECASE)
 _RATE = re.compile(r"rate[_ ]?limit|too many requests", re.IGNORECASE)
-_FILTER = re.compile(r"content[_ ](?:filter|policy|management)|responsible_?ai_?policy|flagged by", re.IGNORECASE)
+_FILTER = re.compile(
+    r"content[_ ](?:filter|policy|management)|responsible_?ai_?policy|flagged (?:by|as|for)|usage polic"
+    r"|safety (?:system|filter)",
+    re.IGNORECASE,
+)
 _CONTEXT = re.compile(
     r"context[_ ](?:length|window)|maximum context|max(?:imum)?[_ ]model[_ ]len|prompt is too long"
     r"|input (?:is )?too long|too many (?:input |prompt )?tokens"

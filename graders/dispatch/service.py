@@ -31,7 +31,7 @@ CallErrorKind = Literal[
 The first six pass and are tried again. ``quota_exhausted``, ``bad_key`` and ``not_found`` stop the
 run. ``unsupported`` names a parameter that the model refuses: the service adapts, or the run stops.
 ``context_overflow`` and ``content_filter`` are an item's own and are not tried again;
-``bad_request`` likewise, but as the answer to the first call it stops the run.
+``bad_request`` likewise, but several in a row stop the run.
 """
 
 CALL_ERROR_KINDS: tuple[str, ...] = get_args(CallErrorKind)

@@ -52,8 +52,9 @@ def check_anthropic(grader: Grader) -> None:
 
 
 def addresses(grader: Grader) -> tuple[str, ...]:
-    """Addresses of a grader's service."""
-    return grader.endpoint.base_urls or (ANTHROPIC_ADDRESS,)
+    """Addresses of a grader's service, without the ``/v1`` that the SDK adds itself."""
+    given = grader.endpoint.base_urls or (ANTHROPIC_ADDRESS,)
+    return tuple(address.rstrip("/").removesuffix("/v1") for address in given)
 
 
 def find_key(grader: Grader, base_url: str | None = None) -> str:
