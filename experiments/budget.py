@@ -47,6 +47,7 @@ _NOT_BILLED = frozenset(
         "overloaded",
         "quota_exhausted",
         "rate_limited",
+        "unreachable",
         "unsupported",
     }
 )

@@ -41,6 +41,8 @@ class RunControl:
         self._tell = tell
         self._stopping = False
         self._before: dict[signal.Signals, Any] = {}
+        self.on_stop: Callable[[], None] | None = None
+        """Called once when the run is asked to stop, perhaps inside a signal handler."""
 
     @property
     def stopping(self) -> bool:
@@ -59,6 +61,8 @@ class RunControl:
             raise KeyboardInterrupt
         self._stopping = True
         self._tell(_FIRST)
+        if self.on_stop is not None:
+            self.on_stop()
 
     def __enter__(self) -> Self:
         """Take over the signals."""

@@ -15,7 +15,7 @@ from experiments.run_records import record_run
 from experiments.spec import Experiment
 from experiments.store import CompletionKey, RunStore
 from experiments.store_locks import BUDGET, hold_lock
-from graders.client import Answer, ModelClient, Request
+from graders.client import Answer, Draining, ModelClient, Request
 from graders.grader import Grader
 from graders.verdict import CallFailure, Completion
 
@@ -152,6 +152,7 @@ class _GraderRun:
         if n_pending:
             self._requests = pending_requests(self._plan, self._grader, self._store)
             with open_client(self._grader) as client, self._control:
+                self._control.on_stop = client.drain if isinstance(client, Draining) else None
                 self._progress.start(self._grader.title, n_pending)
                 self._ask_all(client)
         return self._account.summary()

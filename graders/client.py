@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
@@ -13,7 +13,7 @@ from graders.prompt import GraderPrompt
 from graders.sampling import Sampling
 from graders.verdict import CallFailure, Completion
 
-__all__ = ["Answer", "ModelClient", "Request"]
+__all__ = ["Answer", "Draining", "ModelClient", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +63,13 @@ class ModelClient(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Give it back, also after an interruption."""
+        ...
+
+
+@runtime_checkable
+class Draining(Protocol):
+    """A client that makes calls again by itself, and can be told not to."""
+
+    def drain(self) -> None:
+        """Make no more calls; answers to those under way still come. From any thread, also inside a signal handler."""
         ...

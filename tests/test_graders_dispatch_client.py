@@ -244,3 +244,42 @@ def test_bad_requests_alone_stop_the_run_at_the_third() -> None:
     assert isinstance(error, ServiceError)
     assert "3 calls in a row failed for good" in str(error)
     assert len(service.calls) == 3
+
+
+def test_drained_while_calls_wait_it_ends_without_another_call() -> None:
+    """A service that asks to wait for minutes, or fails all the time, does not hold up whoever wants to stop."""
+    for step in (fail("rate_limited", retry_after=300), fail("server_error")):
+        service = Scripted(ok, step)
+        opened = DispatchClient([service], Endpoint())
+        began = time.monotonic()
+        with opened:
+            batches = opened.complete(requests(500))
+            next(batches)
+            time.sleep(0.3)
+            opened.drain()
+            n_calls = len(service.calls)
+            found = [answer for batch in batches for answer in batch]
+        assert time.monotonic() - began < 3
+        assert len(service.calls) == n_calls
+        assert found
+        assert all(isinstance(answer.outcome, CallFailure) for answer in found[33:])
+
+
+def test_drained_it_answers_what_is_under_way() -> None:
+    service = Scripted(ok)
+    opened = DispatchClient([service], Endpoint())
+    with opened:
+        batches = opened.complete(requests(10_000))
+        found = list(next(batches))
+        opened.drain()
+        found += [answer for batch in batches for answer in batch]
+    assert len(found) == len(service.calls) < 1000
+    assert all(isinstance(answer.outcome, Completion) for answer in found)
+
+
+def test_a_hanging_address_leaves_its_calls_to_the_other() -> None:
+    hung, alive = Scripted(ok, hangs=range(1000)), Scripted(ok)
+    found, error = answers(client(hung, alive, timeout_seconds=30), requests(60))
+    assert error is None
+    assert len(found) == 60
+    assert all(isinstance(answer.outcome, Completion) for answer in found)

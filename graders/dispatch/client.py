@@ -67,6 +67,11 @@ class DispatchClient:
             self._exchange.cancel()
             self._exchange = None
 
+    def drain(self) -> None:
+        """Make no more calls; :meth:`complete` ends with the answers to those under way. From any thread or signal."""
+        if self._exchange is not None:
+            self._exchange.drain()
+
     def complete(self, requests: Iterable[Request]) -> Iterator[Sequence[Answer]]:
         """Answer every repeat of every request once; see :class:`graders.client.ModelClient`.
 
@@ -135,6 +140,12 @@ class _Exchange:
             with contextlib.suppress(RuntimeError):  # the loop may have ended meanwhile
                 self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
+
+    def drain(self) -> None:
+        """Let the dispatcher finish what is under way."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._dispatcher.drain)
 
     def _stored(self, n_calls: int) -> None:
         self._n_stored += n_calls

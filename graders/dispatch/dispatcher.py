@@ -30,6 +30,9 @@ _MENDED: Mapping[CallErrorKind, tuple[str, str]] = {
 }
 """What stops a run and has to be mended by a person: what is amiss, and what is expected."""
 
+_NO_DEFAULT = frozenset({"logprobs", "top_logprobs", "logprob_token_ids"})
+"""What no service's own choice can stand in for."""
+
 _KEPT = "what was answered is kept, and the same command continues"
 
 
@@ -75,6 +78,8 @@ class Dispatcher:
         self._proven = False
         self._n_hopeless = 0
         self._error: BaseException | None = None
+        self._draining = False
+        self._finished = asyncio.Event()
         self._idle: list[tuple[Lane, asyncio.Future[None]]] = []
 
     async def run(self) -> None:
@@ -85,7 +90,6 @@ class Dispatcher:
         GraderError
             What stops the run, after everything in flight is answered; or whatever ``requests`` raised.
         """
-        self._finished = asyncio.Event()
         opened: list[AsyncService] = []
         try:
             for lane in self._lanes:
@@ -104,6 +108,12 @@ class Dispatcher:
         for _, waiter in idle:
             if not waiter.done():
                 waiter.set_result(None)
+
+    def drain(self) -> None:
+        """Make no more calls, not even again; the run ends when those under way are answered."""
+        if not self._is_stopping:
+            self._draining = True
+            self._give_up_waiting()
 
     async def _run_workers(self) -> None:
         workers = [
@@ -150,7 +160,7 @@ class Dispatcher:
 
     @property
     def _is_stopping(self) -> bool:
-        return self._error is not None
+        return self._error is not None or self._draining
 
     @property
     def _most_delayed(self) -> int:
@@ -263,12 +273,9 @@ class Dispatcher:
             self._again(call)
             return
         self._give_up(call)
-        self._stop(
-            UnsupportedError(
-                f"{lane.service.name}: {error.parameter or 'a setting'} refused ({error.message}); expected a model "
-                'that takes it, or on_unsupported = "provider-default" where the service can choose'
-            )
-        )
+        chosen = "" if error.parameter in _NO_DEFAULT else ', or on_unsupported = "provider-default"'
+        told = f"{error.parameter or 'a setting'} refused ({error.message}); expected a model that takes it{chosen}"
+        self._stop(UnsupportedError(f"{lane.service.name}: {told}"))
 
     def _hold_back(self, lane: Lane, call: Call, error: CallError) -> None:
         """Nothing goes to the service until it asked to be asked again; for longer than the ceiling, others must do."""
@@ -334,6 +341,9 @@ class Dispatcher:
         if self._is_stopping:
             return
         self._error = error
+        self._give_up_waiting()
+
+    def _give_up_waiting(self) -> None:
         waiting = [call for call, _ in self._delayed.values()]
         for _, timer in self._delayed.values():
             timer.cancel()
@@ -343,3 +353,5 @@ class Dispatcher:
                 self._give_up(call)
         self._ready.clear()
         self.wake()
+        if self._is_finished():
+            self._finished.set()

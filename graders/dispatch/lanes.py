@@ -13,7 +13,9 @@ from graders.dispatch.service import AsyncService
 __all__ = ["Lane", "others_up"]
 
 _BROKEN_IN_A_ROW, _REST = 3, 15.0
-"""Failures of a server in a row before its calls go to the other servers, and seconds before it is tried again."""
+"""Failures of a server in a row before its calls go to the other servers, and seconds before it is tried again.
+
+A server that never answered is left at its first failure."""
 
 
 @dataclass(slots=True)
@@ -25,9 +27,11 @@ class Lane:
     throttled_since: float | None = None
     n_throttled: int = 0
     n_broken: int = 0
+    has_answered: bool = False
 
     def answered(self) -> None:
         """It is well."""
+        self.has_answered = True
         self.throttled_since, self.n_throttled, self.n_broken = None, 0, 0
 
     def throttle(self, now: float, asked: float | None, rng: random.Random) -> float:
@@ -46,13 +50,17 @@ class Lane:
     def broke(self, now: float, *, rest: bool) -> None:
         """It is out of order; with ``rest`` it is left alone for a while once that shows."""
         self.n_broken += 1
-        if rest and self.n_broken >= _BROKEN_IN_A_ROW:
+        if rest and self._is_broken:
             self.limit.throttled(now)
             self.limit.pause(now + _REST)
 
     def is_up(self, now: float, most: float) -> bool:
         """Whether calls can go here within so many seconds."""
-        return self.n_broken < _BROKEN_IN_A_ROW and self.limit.paused_until - now <= most
+        return not self._is_broken and self.limit.paused_until - now <= most
+
+    @property
+    def _is_broken(self) -> bool:
+        return self.n_broken >= (_BROKEN_IN_A_ROW if self.has_answered else 1)
 
 
 def others_up(lanes: Sequence[Lane], lane: Lane, now: float, most: float) -> bool:

@@ -18,12 +18,13 @@ ITEMS_OWN: frozenset[CallErrorKind] = frozenset({"context_overflow", "content_fi
 BUSY: frozenset[CallErrorKind] = frozenset({"rate_limited", "overloaded"})
 """The service asks for less; the call waits and has cost nothing."""
 
-BROKEN: frozenset[CallErrorKind] = frozenset({"server_error", "connection"})
+BROKEN: frozenset[CallErrorKind] = frozenset({"server_error", "connection", "unreachable", "timeout"})
 """The server's own fault, as far as can be told: another may do better."""
 
 MOST_ATTEMPTS: Mapping[CallErrorKind, int] = {
     "server_error": 8,
     "connection": 8,
+    "unreachable": 8,
     "unreadable_reply": 4,
     "timeout": 3,
 }

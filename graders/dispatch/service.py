@@ -17,6 +17,7 @@ CallErrorKind = Literal[
     "server_error",
     "timeout",
     "connection",
+    "unreachable",
     "unreadable_reply",
     "quota_exhausted",
     "bad_key",
@@ -28,7 +29,8 @@ CallErrorKind = Literal[
 ]
 """How a call goes wrong.
 
-The first six pass and are tried again. ``quota_exhausted``, ``bad_key`` and ``not_found`` stop the
+The first seven pass and are tried again; a server that is ``unreachable`` got no call, one whose ``connection`` was
+lost may have. ``quota_exhausted``, ``bad_key`` and ``not_found`` stop the
 run. ``unsupported`` names a parameter that the model refuses: the service adapts, or the run stops.
 ``context_overflow`` and ``content_filter`` are an item's own and are not tried again;
 ``bad_request`` likewise, but several in a row stop the run.

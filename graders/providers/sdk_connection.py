@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import json
 import os
+import socket
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -163,7 +164,8 @@ class SdkConnection(ABC):
         cause = _chain(error)[-1]
         # Hidden before it is cut: half a key is no longer found.
         told = " ".join(hide_secrets(f"{type(cause).__name__} {cause}", self.key).split())[:_LONGEST_CAUSE]
-        return CallError("connection", f"{self.base_url}: no reply, {told}")
+        reached = not any(isinstance(one, _connect_errors()) for one in _chain(error))
+        return CallError("connection" if reached else "unreachable", f"{self.base_url}: no reply, {told}")
 
     def _without_key(self, content: bytes) -> bytes:
         """A reply without our key, should the service tell it back: replies are stored."""
@@ -233,11 +235,25 @@ def is_loopback(base_url: str) -> bool:
 
 
 def _aiohttp_errors() -> tuple[type[Exception], ...]:
+    aiohttp = _aiohttp()
+    return () if aiohttp is None else (aiohttp.ClientError,)
+
+
+def _aiohttp() -> Any:
     try:
         import aiohttp
     except ImportError:
-        return ()
-    return (aiohttp.ClientError,)
+        return None
+    return aiohttp
+
+
+def _connect_errors() -> tuple[type[Exception], ...]:
+    """What says that no connection was made, so that no call can have been paid for."""
+    import httpx2
+
+    aiohttp = _aiohttp()
+    others = () if aiohttp is None else (aiohttp.ClientConnectorError,)
+    return (httpx2.ConnectError, ConnectionRefusedError, socket.gaierror, *others)
 
 
 def _chain(error: BaseException) -> list[BaseException]:
