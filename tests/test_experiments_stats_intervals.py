@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from statsmodels.stats.proportion import proportion_confint
 
 from experiments.stats import Estimate, clustered_standard_error, clustered_wilson, few_clusters, wilson
-from experiments.stats.intervals import clustered_bounds
+from experiments.stats.intervals import clustered_bounds, clustered_sample_size, share_sums
 
 
 def bounds(estimate: Estimate) -> tuple[float, float]:
@@ -166,6 +166,27 @@ def test_hand_computed_clustered_interval() -> None:
     ratio = 2.0607**2 * (20 / (29 / 30) / 120**2) / 0.25
     half = math.sqrt(ratio / 4 + ratio**2 / 4) / (1 + ratio)
     assert_allclose(many, (0.5 - half, 0.5 + half), atol=1e-5)
+
+
+@given(
+    means=st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=1, max_size=40),
+    n_clusters=st.integers(1, 12),
+    level=st.sampled_from([0.8, 0.95]),
+)
+def test_the_clustered_interval_is_statsmodels_wilson_of_the_clustered_sample_size(
+    means: list[float], n_clusters: int, level: float
+) -> None:
+    sums, sizes = share_sums(means, [row % n_clusters for row in range(len(means))])
+    size = clustered_sample_size(sums, sizes, n_verdicts=10 * len(means), level=level)
+    expected = proportion_confint(float(sums.sum() / sizes.sum()) * size, size, alpha=1 - level, method="wilson")
+    assert_allclose(clustered_bounds(sums, sizes, n_verdicts=10 * len(means), level=level), expected, atol=1e-9)
+
+
+def test_the_sample_size_of_single_labels_is_their_number_and_of_equal_questions_the_questions() -> None:
+    single = share_sums([1.0] * 30 + [0.0] * 70, range(100))
+    assert clustered_sample_size(*single, n_verdicts=100, level=0.95) == pytest.approx(100, rel=1e-12)
+    equal = share_sums([0.0] * 60, [row // 3 for row in range(60)])
+    assert clustered_sample_size(*equal, n_verdicts=600, level=0.95) == pytest.approx(20, rel=1e-12)
 
 
 def test_a_higher_level_is_wider() -> None:

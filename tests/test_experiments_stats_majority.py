@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from itertools import combinations
 
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.stats import false_negative_rate, false_positive_rate, majority_error_rates
-from experiments.stats.majority import majority_shares
+from experiments.stats import clustered_wilson, false_negative_rate, false_positive_rate, majority_error_rates
+from experiments.stats.majority import MajorityErrorRates, majority_curve, majority_shares
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 
@@ -90,3 +91,126 @@ def test_many_repeats_and_labels_stay_exact() -> None:
 def test_fewer_than_one_draw_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^k: too few draws, got 0; expected 1 or more"):
         majority_error_rates(["CORRECT"], [[0, 0, 1]], ["q"], labels=LABELS, positive="CORRECT", k=0)
+
+
+# --- the curve over K -------------------------------------------------------------------------------------
+
+POINTS = ("false_negative", "false_positive", "false_negative_ties", "false_positive_ties")
+ROWS = st.lists(
+    st.tuples(st.sampled_from(LABELS), st.lists(st.integers(0, 2), min_size=3, max_size=3), st.integers(0, 4)),
+    min_size=1,
+    max_size=12,
+)
+
+
+def curve(reference: list[str], counts: list[list[int]], clusters: list[int]) -> tuple[MajorityErrorRates, ...]:
+    return majority_curve(reference, counts, clusters, labels=LABELS, positive="CORRECT")
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=ROWS)
+def test_curve_equals_counting_every_draw_of_every_size(rows: list[tuple[str, list[int], int]]) -> None:
+    """Values by enumeration of draws, limits by the interval of item means; unequal repeats and empty items too."""
+    reference, counts, clusters = [list(column) for column in zip(*rows, strict=True)]
+    points = curve(reference, counts, clusters)
+    most = max(map(sum, counts))
+    assert [point.k for point in points] == list(range(1, most + 1))
+    for point in points:
+        chosen: dict[str, list[tuple[float, int]]] = {name: [] for name in POINTS}
+        for label, row, cluster in rows:
+            if sum(row) >= point.k:
+                win, tie = count_draws(row, 2, point.k)
+                side = "false_negative" if label == "CORRECT" else "false_positive"
+                chosen[side].append((1 - win - tie if label == "CORRECT" else win, cluster))
+                chosen[f"{side}_ties"].append((tie, cluster))
+        for name in POINTS:
+            shares = np.clip([share for share, _ in chosen[name]], 0, 1)
+            expected = clustered_wilson(shares, [cluster for _, cluster in chosen[name]], repeats=most)
+            found = getattr(point, name)
+            assert (found.n, found.clusters, found.repeats) == (expected.n, expected.clusters, expected.repeats)
+            if expected.value is None:
+                assert (found.value, found.low, found.high) == (None, None, None)
+            else:
+                limits = (found.value, found.low, found.high)
+                assert limits == pytest.approx((expected.value, expected.low, expected.high), abs=1e-9)
+
+
+def test_curve_holds_the_single_points() -> None:
+    rng = np.random.default_rng(2)
+    reference, clusters = rng.choice(LABELS, 60).tolist(), (np.arange(60) % 13).tolist()
+    counts = [rng.multinomial(size, [0.3, 0.2, 0.5]).tolist() for size in rng.integers(0, 8, 60)]
+    for point in curve(reference, counts, clusters):
+        single = majority_error_rates(reference, counts, clusters, labels=LABELS, positive="CORRECT", k=point.k)
+        for name in POINTS:
+            ours, other = getattr(point, name), getattr(single, name)
+            assert (ours.value, ours.low, ours.high) == pytest.approx((other.value, other.low, other.high), abs=1e-12)
+            assert (ours.n, ours.clusters, ours.repeats) == (other.n, other.clusters, other.repeats)
+
+
+def test_curve_equals_simulated_majorities() -> None:
+    """Two hundred items of nine verdicts: K of them drawn without replacement twenty thousand times in all."""
+    rng = np.random.default_rng(4)
+    counts = rng.multinomial(9, [0.3, 0.1, 0.6], size=200)
+    points = curve(["CORRECT"] * 200, counts.tolist(), list(range(200)))
+    for k in (2, 3, 5, 8):
+        draws = np.array([rng.multivariate_hypergeometric(row, k, size=300) for row in counts])
+        tied = (draws == draws.max(axis=2, keepdims=True)).sum(axis=2) > 1
+        lost = ~tied & (draws.argmax(axis=2) != 2)
+        assert points[k - 1].false_negative.value == pytest.approx(lost.mean(), abs=0.006)
+        assert points[k - 1].false_negative_ties.value == pytest.approx(tied.mean(), abs=0.006)
+
+
+def test_a_grader_that_is_mostly_right_gains_by_repeats_and_one_that_is_mostly_wrong_loses() -> None:
+    odd = slice(0, None, 2)
+    right = [point.false_negative.value for point in curve(["CORRECT"], [[3, 0, 6]], [0])[odd]]
+    wrong = [point.false_negative.value for point in curve(["CORRECT"], [[6, 0, 3]], [0])[odd]]
+    assert right == sorted(right, reverse=True)
+    assert right[-1] == 0.0
+    assert wrong == sorted(wrong)
+    assert wrong[-1] == 1.0
+
+
+def test_no_verdict_has_no_curve_and_later_points_rest_on_fewer_items() -> None:
+    assert curve([], [], []) == ()
+    assert curve(["CORRECT"], [[0, 0, 0]], [0]) == ()
+    points = curve(["CORRECT"] * 3, [[0, 0, 3], [0, 0, 2], [0, 0, 1]], [0, 1, 2])
+    assert [point.false_negative.n for point in points] == [3, 2, 1]
+    assert all(point.false_positive.value is None for point in points)
+    assert all((point.false_negative.high or 0.0) > 0.5 for point in points)
+
+
+def test_order_of_items_and_names_of_questions_change_no_digit_of_the_curve() -> None:
+    rng = np.random.default_rng(6)
+    reference, clusters = rng.choice(LABELS, 50), np.arange(50) % 9
+    counts = np.array([rng.multinomial(size, [0.3, 0.2, 0.5]) for size in rng.integers(0, 7, 50)])
+    order = rng.permutation(50)
+    first = majority_curve(reference, counts, clusters, labels=LABELS, positive="CORRECT")
+    names = [f"q{9 - cluster}" for cluster in clusters[order]]
+    assert majority_curve(reference[order], counts[order], names, labels=LABELS, positive="CORRECT") == first
+
+
+def test_twelve_graders_on_a_hundred_thousand_items_take_seconds() -> None:
+    """One grader takes under half a second here; a limit of three would still be 36 s for twelve."""
+    rng = np.random.default_rng(0)
+    reference = rng.choice(LABELS, 100_000).tolist()
+    counts = rng.multinomial(10, [0.2, 0.1, 0.7], size=100_000)
+    start = time.perf_counter()
+    points = majority_curve(reference, counts, range(100_000), labels=LABELS, positive="CORRECT")
+    assert time.perf_counter() - start < 3.0
+    assert len(points) == 10
+
+
+def test_a_curve_refuses_bad_input() -> None:
+    with pytest.raises(ValueError, match=r"^level: not a confidence level"):
+        majority_curve(["CORRECT"], [[0, 0, 1]], "a", labels=LABELS, positive="CORRECT", level=95)
+    with pytest.raises(ValueError, match=r"^clusters: wrong length"):
+        majority_curve(["CORRECT"], [[0, 0, 1]], "ab", labels=LABELS, positive="CORRECT")
+    with pytest.raises(ValueError, match=r"^positive: label not on the scale"):
+        majority_curve(["CORRECT"], [[0, 0, 1]], "a", labels=LABELS, positive="YES")
+
+
+def test_more_verdicts_than_numbers_can_hold_are_refused_and_not_wrong() -> None:
+    table = np.array([[600, 600]])
+    assert majority_shares(table, 0, 3)[0] == pytest.approx([0.5])
+    with pytest.raises(ValueError, match=r"^counts: too many verdicts of an item for 600 draws, got 1200"):
+        majority_shares(table, 0, 600)

@@ -9,13 +9,14 @@ from itertools import combinations
 import krippendorff
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.stats import alpha_repeats, flip_rate, item_entropy, pairwise_disagreement, wilson
+from experiments.stats import alpha_repeats, clustered_wilson, flip_rate, item_entropy, pairwise_disagreement, wilson
 from experiments.stats.coefficients import alpha_disagreement
 from experiments.stats.krippendorff_alpha import alpha_of_counts
-from experiments.stats.repeats import item_coincidences
+from experiments.stats.repeats import item_coincidences, mean_item_entropy
 
 LABELS = ("bad", "fair", "good")
 TABLES = st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=20)
@@ -163,3 +164,98 @@ def test_fifty_thousand_verdicts_take_about_a_second() -> None:
     estimate = alpha_repeats(counts, range(10_000), labels=LABELS, scale_level="ordinal", rng=rng())
     assert time.perf_counter() - start < 2.0
     assert (estimate.low or 1) < (estimate.value or 0) < (estimate.high or 0)
+
+
+# --- mean entropy -----------------------------------------------------------------------------------------
+
+
+@given(counts=TABLES)
+def test_mean_entropy_is_the_mean_of_scipy_entropies_with_a_clustered_interval(counts: list[list[int]]) -> None:
+    clusters = [row % 7 for row in range(len(counts))]
+    estimate = mean_item_entropy(counts, clusters)
+    used = [(row, cluster) for row, cluster in zip(counts, clusters, strict=True) if sum(row) >= 2]
+    if not used:
+        assert (estimate.value, estimate.low, estimate.high, estimate.n) == (None, None, None, 0)
+        return
+    shares = [min(scipy.stats.entropy(row, base=3), 1.0) for row, _ in used]
+    expected = clustered_wilson(shares, [cluster for _, cluster in used], repeats=max(sum(row) for row, _ in used))
+    assert [estimate.value, estimate.low, estimate.high] == pytest.approx(
+        [(number or 0.0) * np.log2(3) for number in (expected.value, expected.low, expected.high)], abs=1e-9
+    )
+    assert (estimate.n, estimate.clusters, estimate.repeats) == (expected.n, expected.clusters, expected.repeats)
+    assert (estimate.high or 0.0) - (estimate.low or 0.0) > 1e-6
+
+
+def test_mean_entropy_by_hand_with_unequal_repeats() -> None:
+    """One bit, none, log2(3) bits; the item with a single verdict and the empty one say nothing."""
+    estimate = mean_item_entropy([[1, 1, 0], [0, 0, 5], [2, 2, 2], [0, 1, 0], [0, 0, 0]], range(5))
+    assert estimate.value == pytest.approx((1 + 0 + np.log2(3)) / 3)
+    assert (estimate.n, estimate.clusters, estimate.repeats) == (3, 3, 6)
+
+
+def test_entropy_of_stable_items_and_of_the_most_unstable_ones_has_a_width() -> None:
+    stable = mean_item_entropy([[0, 0, 3]] * 10, range(10))
+    assert (stable.value, stable.low) == (0.0, 0.0)
+    assert stable.high == pytest.approx((wilson(0, 10).high or 0.0) * np.log2(3))
+    wild = mean_item_entropy([[2, 2, 2]] * 10, range(10))
+    assert (wild.value, wild.high) == (pytest.approx(np.log2(3)), pytest.approx(np.log2(3)))
+    assert wild.low == pytest.approx((wilson(10, 10).low or 0.0) * np.log2(3))
+
+
+def test_a_scale_of_one_label_has_no_entropy() -> None:
+    estimate = mean_item_entropy([[3], [2]], "ab")
+    assert (estimate.value, estimate.low, estimate.high) == (0.0, 0.0, 0.0)  # nothing else could have been seen
+    assert mean_item_entropy([], []).value is None
+
+
+# --- unequal repeats and unequal questions ------------------------------------------------------------------
+
+UNEQUAL = np.array(
+    [np.random.default_rng(8).multinomial(size, [0.2, 0.2, 0.6]) for size in [0, 1, 2, 3, 4, 7, 10] * 12]
+)
+QUESTIONS = [min(row // 3, 20) for row in range(84)]  # twenty questions of three items and one of twenty-four
+
+
+def test_intervals_rest_on_item_means_clustered_by_question() -> None:
+    """Unequal repeats and questions: limits equal the interval of item values worked out one by one."""
+    used = [row for row in range(84) if UNEQUAL[row].sum() >= 2]
+    questions = [QUESTIONS[row] for row in used]
+    flips = [len(set(spread(UNEQUAL[row]))) > 1 for row in used]
+    pairs = [list(combinations(spread(UNEQUAL[row]), 2)) for row in used]
+    differ = [sum(first != second for first, second in item) / len(item) for item in pairs]
+    for statistic, values in ((flip_rate, flips), (pairwise_disagreement, differ)):
+        estimate, expected = statistic(UNEQUAL, QUESTIONS), clustered_wilson(values, questions, repeats=10)
+        limits = (estimate.value, estimate.low, estimate.high)
+        assert limits == pytest.approx((expected.value, expected.low, expected.high), abs=1e-12)
+        assert (estimate.n, estimate.clusters, estimate.repeats) == (60, 21, 10)
+
+
+def test_alpha_interval_with_unequal_repeats_equals_resampling_whole_questions() -> None:
+    """Percentiles of the library's alpha over resampled items of whole questions, two thousand draws of each."""
+    estimate = alpha_repeats(UNEQUAL, QUESTIONS, labels=LABELS, scale_level="nominal", rng=rng(), resamples=2000)
+    members = [np.flatnonzero(np.array(QUESTIONS) == question) for question in range(21)]
+    chance, draws = np.random.default_rng(9), []
+    for _ in range(2000):
+        rows = np.concatenate([members[question] for question in chance.integers(21, size=21)])
+        table = UNEQUAL[rows]
+        draws.append(krippendorff.alpha(value_counts=table[table.sum(axis=1) >= 2], level_of_measurement="nominal"))
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=0.02)
+    assert (estimate.n, estimate.clusters, estimate.repeats) == (60, 21, 10)
+
+
+def test_copies_of_an_item_in_its_question_tell_no_more() -> None:
+    copies, questions = np.tile(UNEQUAL, (4, 1)), list(range(84)) * 4
+    for statistic in (flip_rate, pairwise_disagreement, mean_item_entropy):
+        alone, many, naive = statistic(UNEQUAL, range(84)), statistic(copies, questions), statistic(copies, range(336))
+        widths = [(estimate.high or 0) - (estimate.low or 0) for estimate in (alone, many, naive)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.01)
+        assert widths[2] < 0.65 * widths[1]
+
+
+def test_an_item_weighs_no_more_for_having_more_repeats() -> None:
+    """One item of two verdicts that differ, one of a hundred that agree: half of the items, not one in fifty."""
+    counts = [[1, 1, 0], [0, 0, 100]]
+    assert flip_rate(counts, "ab").value == 0.5
+    assert pairwise_disagreement(counts, "ab").value == 0.5
+    assert mean_item_entropy(counts, "ab").value == pytest.approx(0.5)

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from experiments.stats.inputs import ScaleLevel
 
-__all__ = ["Disagreement", "ac1_disagreement", "alpha_disagreement", "distances", "kappa_disagreement"]
+__all__ = [
+    "Disagreement",
+    "ac1_disagreement",
+    "alpha_disagreement",
+    "distances",
+    "fleiss_expected",
+    "gwet_expected",
+    "kappa_disagreement",
+]
 
 Array = NDArray[np.float64]
 
@@ -53,18 +61,35 @@ def kappa_disagreement(tables: Array, scale_level: ScaleLevel) -> Disagreement:
     return Disagreement((shares * weights).sum(axis=(-2, -1)), (margins * weights).sum(axis=(-2, -1)))
 
 
-def ac1_disagreement(tables: Array) -> Disagreement:
-    """Disagreement behind Gwet's AC1 [Gwet 2008].
+def ac1_disagreement(tables: Array, scale_level: ScaleLevel = "nominal") -> Disagreement:
+    """Disagreement behind Gwet's AC1 [Gwet 2008] and, on a scale that is not nominal, its weighted form AC2.
 
-    Chance agreement is ``sum_l m_l (1 - m_l) / (L - 1)``, where m_l is the mean of the two margins and L the
-    number of labels on the scale, used or not.
+    Chance takes the mean of the two margins (:func:`gwet_expected`).
     """
     shares = _shares(tables)
-    n_labels = tables.shape[-1]
     mean = (shares.sum(axis=-1) + shares.sum(axis=-2)) / 2
-    chance = (mean * (1 - mean)).sum(axis=-1) / max(n_labels - 1, 1)
-    observed = 1.0 - np.trace(shares, axis1=-2, axis2=-1)
-    return Disagreement(observed, np.where(chance > 0, 1.0 - chance, 0.0))
+    observed = (shares * distances(tables.shape[-1], scale_level)).sum(axis=(-2, -1))
+    return Disagreement(observed, gwet_expected(mean, scale_level))
+
+
+def gwet_expected(margins: Array, scale_level: ScaleLevel) -> Array:
+    """Expected disagreement of AC1 and AC2, of margins (..., L) that sum to 1; 0 where one label stands alone.
+
+    Chance agreement is ``W sum_l m_l (1 - m_l) / (L (L - 1))``, where W is the sum of all weights (1 less the
+    distances; L on a nominal scale) and L the number of labels on the scale, used or not [Gwet 2014, Handbook of
+    Inter-Rater Reliability].
+    """
+    n_labels = margins.shape[-1]
+    weights = (1.0 - distances(n_labels, scale_level)).sum()
+    varied = (margins * (1 - margins)).sum(axis=-1)
+    chance = weights * varied / max(n_labels * (n_labels - 1), 1)
+    return np.where(varied > 0, 1.0 - chance, 0.0)
+
+
+def fleiss_expected(margins: Array, scale_level: ScaleLevel) -> Array:
+    """Expected disagreement of Fleiss' kappa [Fleiss 1971], of margins (..., L) that sum to 1: two labels at random."""
+    weights = distances(margins.shape[-1], scale_level)
+    return np.asarray((margins[..., :, None] * margins[..., None, :] * weights).sum(axis=(-2, -1)), dtype=np.float64)
 
 
 def alpha_disagreement(coincidences: Array, scale_level: ScaleLevel) -> Disagreement:

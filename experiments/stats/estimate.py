@@ -1,10 +1,10 @@
-"""The result type of every statistic."""
+"""The result types of the statistics: an estimate, and a difference with its test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Estimate"]
+__all__ = ["Difference", "Estimate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +24,15 @@ class Estimate:
     n: int
     clusters: int
     repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference with its interval, and the two-sided p-value of no difference.
+
+    ``p_value`` is ``None`` where the test is not defined; ``test`` names the test.
+    """
+
+    estimate: Estimate
+    p_value: float | None
+    test: str

@@ -51,7 +51,15 @@ from experiments.stats.cluster_bootstrap import sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_level, encode_clusters
 
-__all__ = ["clustered_bounds", "clustered_standard_error", "clustered_wilson", "few_clusters", "wilson"]
+__all__ = [
+    "clustered_bounds",
+    "clustered_sample_size",
+    "clustered_standard_error",
+    "clustered_wilson",
+    "few_clusters",
+    "share_sums",
+    "wilson",
+]
 
 FEW_CLUSTERS = 10
 LARGEST_SAMPLE = 1e12  # an effective size above it is rounding error: the variance is zero
@@ -110,7 +118,7 @@ def clustered_wilson(
     The head of this module gives the formula, its sources and its measured coverage.
     """
     check_level(level)
-    sums, sizes = _cluster_sums(item_means, clusters)
+    sums, sizes = share_sums(item_means, clusters)
     if not len(sums):
         return _nothing("wilson-clustered", level)
     n = int(sizes.sum())
@@ -124,7 +132,7 @@ def clustered_standard_error(item_means: ArrayLike, clusters: Sequence[Hashable]
     With one item a cluster it is the textbook ``s / sqrt(n)``. Parameters and errors as in
     :func:`clustered_wilson`.
     """
-    sums, sizes = _cluster_sums(item_means, clusters)
+    sums, sizes = share_sums(item_means, clusters)
     return None if len(sums) < 2 else float(np.sqrt(_variance(sums, sizes)))
 
 
@@ -137,13 +145,48 @@ def clustered_bounds(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], *, n_verdicts: int, level: float
 ) -> tuple[float, float]:
     """Bounds of :func:`clustered_wilson` from the sums of item means (G,) and the numbers of items (G,)."""
-    rate = _rate(sums, sizes)
+    return _bounds(_rate(sums, sizes), _ratio(sums, sizes, n_verdicts=n_verdicts, level=level))
+
+
+def clustered_sample_size(
+    sums: NDArray[np.float64], sizes: NDArray[np.float64], *, n_verdicts: int, level: float
+) -> float:
+    """Number of single labels that would give Wilson's interval of :func:`clustered_wilson`, ``z**2 / q``.
+
+    This is the effective sample size with its degrees of freedom adjusted, ``n_eff (z / t)**2``, in the manner of
+    Korn and Graubard [1998], and with the limits that the head of this module gives. With one item a question and
+    one verdict an item it is the number of items. Parameters as in :func:`clustered_bounds`.
+    """
+    return _normal_quantile(level) ** 2 / _ratio(sums, sizes, n_verdicts=n_verdicts, level=level)
+
+
+def share_sums(item_means: ArrayLike, clusters: Sequence[Hashable]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of item means and numbers of items by question, two arrays of shape (G,).
+
+    Raises
+    ------
+    ValueError
+        An item mean outside [0, 1] or not a number; lengths that differ.
+    """
+    means = np.asarray(item_means, dtype=np.float64)
+    if means.ndim != 1:
+        raise ValueError(f"item_means: wrong shape, got {means.shape}; expected (n,)")
+    outside = ~((means >= 0) & (means <= 1))
+    if np.any(outside):
+        row = int(np.flatnonzero(outside)[0])
+        raise ValueError(f"item_means[{row}]: not a share, got {means[row]}; expected a number from 0 to 1")
+    codes = encode_clusters(clusters, n=len(means))
+    sums, sizes = sum_by_cluster(np.column_stack([means, np.ones_like(means)]), codes).T
+    return sums, sizes
+
+
+def _ratio(sums: NDArray[np.float64], sizes: NDArray[np.float64], *, n_verdicts: int, level: float) -> float:
     normal = _normal_quantile(level) ** 2
-    effective = _effective_size(rate, sums, sizes)
+    effective = _effective_size(_rate(sums, sizes), sums, sizes)
     if effective is None:
-        return _bounds(rate, normal / len(sums))
+        return normal / len(sums)
     student = _student_quantile(level, _spread(sums, sizes) - 1) ** 2
-    return _bounds(rate, min(student / min(effective, n_verdicts), normal / _kish(sizes)))
+    return min(student / min(effective, n_verdicts), normal / _kish(sizes))
 
 
 def _effective_size(rate: float, sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float | None:
@@ -183,21 +226,6 @@ def _student_quantile(level: float, degrees: float) -> float:
 
 def _rate(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
     return float(sums.sum() / sizes.sum())
-
-
-def _cluster_sums(
-    item_means: ArrayLike, clusters: Sequence[Hashable]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    means = np.asarray(item_means, dtype=np.float64)
-    if means.ndim != 1:
-        raise ValueError(f"item_means: wrong shape, got {means.shape}; expected (n,)")
-    outside = ~((means >= 0) & (means <= 1))
-    if np.any(outside):
-        row = int(np.flatnonzero(outside)[0])
-        raise ValueError(f"item_means[{row}]: not a share, got {means[row]}; expected a number from 0 to 1")
-    codes = encode_clusters(clusters, n=len(means))
-    sums, sizes = sum_by_cluster(np.column_stack([means, np.ones_like(means)]), codes).T
-    return sums, sizes
 
 
 def _nothing(method: str, level: float) -> Estimate:

@@ -16,7 +16,15 @@ from experiments.stats.intervals import clustered_wilson
 from experiments.stats.repeats import alpha_estimate, item_disagreement
 from experiments.stats.resampled import coefficient_estimate
 
-__all__ = ["Agreement", "HumanAgreement", "agreement", "human_agreement"]
+__all__ = [
+    "Agreement",
+    "HumanAgreement",
+    "agreement",
+    "code_ratings",
+    "count_ratings",
+    "human_agreement",
+    "table_coefficients",
+]
 
 KAPPA_WEIGHTS = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"}
 
@@ -25,6 +33,7 @@ KAPPA_WEIGHTS = {"nominal": "none", "ordinal": "linear", "interval": "quadratic"
 class Agreement:
     """Agreement of one draw of a grader with the reference labels.
 
+    ``gwet_ac1`` is unweighted; ``gwet_ac2`` has kappa's weights, and is AC1 on a nominal scale.
     ``prevalence`` is the share of each label among the reference labels of the items that count, empty without
     items. ``kappa_weights`` is ``none``, ``linear`` or ``quadratic``.
     """
@@ -32,6 +41,7 @@ class Agreement:
     raw: Estimate
     cohen_kappa: Estimate
     gwet_ac1: Estimate
+    gwet_ac2: Estimate
     krippendorff_alpha: Estimate
     prevalence: dict[str, float]
     kappa_weights: str
@@ -61,7 +71,8 @@ def agreement(
 
     Each item weighs 1, split over its valid verdicts: the table is what one verdict an item gives on average.
     With one verdict an item these are the textbook coefficients. Kappa is weighted linearly on an ordinal scale
-    and quadratically on an interval scale; alpha takes the distance of the scale's level; AC1 is unweighted.
+    and quadratically on an interval scale, and so is AC2; alpha takes the distance of the scale's level; AC1 is
+    unweighted.
 
     Parameters
     ----------
@@ -76,7 +87,7 @@ def agreement(
     scale_level
         ``nominal``, ``ordinal`` or ``interval``.
     rng
-        Source of the resamples; the three coefficients share them.
+        Source of the resamples; the coefficients share them.
 
     Returns
     -------
@@ -95,13 +106,14 @@ def agreement(
     repeats = int(table.sum(axis=1).max(initial=0))
     right = shares[np.arange(len(people)), people]
     tables = np.eye(len(labels))[people][:, :, None] * shares[:, None, :]
-    kappa, ac1, alpha = _coefficients(
+    kappa, ac1, ac2, alpha = table_coefficients(
         tables, codes, scale_level=scale_level, rng=rng, repeats=repeats, level=level, resamples=resamples
     )
     return Agreement(
         raw=clustered_wilson(right, codes.tolist(), repeats=repeats, level=level),
         cohen_kappa=kappa,
         gwet_ac1=ac1,
+        gwet_ac2=ac2,
         krippendorff_alpha=alpha,
         prevalence=_prevalence(people, labels),
         kappa_weights=KAPPA_WEIGHTS[scale_level],
@@ -146,7 +158,7 @@ def human_agreement(
     """
     check_labels(labels, scale_level=scale_level)
     check_level(level)
-    counts = _count_ratings(ratings, labels, n=len(clusters))
+    counts = count_ratings(code_ratings(ratings, labels, n=len(clusters)), n_labels=len(labels))
     shared = counts.sum(axis=1) >= 2
     table, codes = counts[shared], encode_clusters(clusters, n=len(counts))[shared]
     most = int(table.sum(axis=1).max(initial=0))
@@ -166,7 +178,7 @@ def _used_items(
     return people[used], table[used], codes[used]
 
 
-def _coefficients(
+def table_coefficients(
     tables: NDArray[np.float64],
     codes: NDArray[np.int64],
     *,
@@ -176,6 +188,10 @@ def _coefficients(
     level: float,
     resamples: int,
 ) -> list[Estimate]:
+    """Kappa, AC1, AC2 and alpha of tables of shape (n, L, L), people in rows, to which each item adds 1.
+
+    ``repeats`` is only carried along. The coefficients share the resamples.
+    """
     n, n_labels, _ = tables.shape
     sums = sum_by_cluster(tables.reshape(n, n_labels * n_labels), codes)
     draws = bootstrap_sums(sums, rng=rng, resamples=resamples) if n else sums
@@ -192,6 +208,7 @@ def _disagreements(tables: NDArray[np.float64], scale_level: ScaleLevel) -> list
     return [
         kappa_disagreement(tables, scale_level),
         ac1_disagreement(tables),
+        ac1_disagreement(tables, scale_level),
         alpha_disagreement(both_ways, scale_level),
     ]
 
@@ -208,12 +225,29 @@ def _prevalence(people: NDArray[np.int64], labels: Sequence[str]) -> dict[str, f
     return {label: float(share) for label, share in zip(labels, shares, strict=True)}
 
 
-def _count_ratings(ratings: Sequence[Sequence[str | None]], labels: Sequence[str], *, n: int) -> NDArray[np.int64]:
-    counts = np.zeros((n, len(labels)), dtype=np.int64)
+def code_ratings(ratings: Sequence[Sequence[str | None]], labels: Sequence[str], *, n: int) -> NDArray[np.int64]:
+    """Position on the scale of each rater's label of each item, shape (raters, n), -1 where there is none.
+
+    Raises
+    ------
+    ValueError
+        A label off the scale, a rater with too few or too many entries; the message names rater and item.
+    """
+    codes = np.full((len(ratings), n), -1, dtype=np.int64)
     for number, rater in enumerate(ratings):
-        if len(rater) != n:
-            raise ValueError(f"ratings[{number}]: wrong length, got {len(rater)}; expected {n}, one an item")
+        if isinstance(rater, str) or len(rater) != n:
+            what = "a text" if isinstance(rater, str) else str(len(rater))
+            raise ValueError(f"ratings[{number}]: wrong length, got {what}; expected {n}, one an item")
         given = [(row, label) for row, label in enumerate(rater) if label is not None]
-        codes = encode_labels([label for _, label in given], labels, where=f"ratings[{number}]")
-        counts[[row for row, _ in given], codes] += 1
+        positions = encode_labels([label for _, label in given], labels, where=f"ratings[{number}]")
+        codes[number, [row for row, _ in given]] = positions
+    return codes
+
+
+def count_ratings(codes: NDArray[np.int64], *, n_labels: int) -> NDArray[np.int64]:
+    """How many raters gave each item each label, shape (n, L), from the positions of :func:`code_ratings`."""
+    counts = np.zeros((codes.shape[1], n_labels), dtype=np.int64)
+    for rater in codes:
+        rated = np.flatnonzero(rater >= 0)
+        counts[rated, rater[rated]] += 1
     return counts

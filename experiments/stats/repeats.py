@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,14 @@ from experiments.stats.intervals import clustered_wilson
 from experiments.stats.krippendorff_alpha import alpha_of_counts
 from experiments.stats.resampled import coefficient_estimate
 
-__all__ = ["alpha_estimate", "alpha_repeats", "flip_rate", "item_entropy", "pairwise_disagreement"]
+__all__ = [
+    "alpha_estimate",
+    "alpha_repeats",
+    "flip_rate",
+    "item_entropy",
+    "mean_item_entropy",
+    "pairwise_disagreement",
+]
 
 
 def flip_rate(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
@@ -62,9 +70,26 @@ def item_entropy(counts: ArrayLike) -> list[float | None]:
         (n, L) valid verdicts of each item with each label.
     """
     table = check_counts(counts)
-    valid = table.sum(axis=1, keepdims=True)
-    bits = entr(table / np.maximum(valid, 1)).sum(axis=1) / np.log(2)
-    return [float(value) if seen else None for value, seen in zip(bits, valid[:, 0] > 0, strict=True)]
+    seen = table.sum(axis=1) > 0
+    return [float(value) if any_ else None for value, any_ in zip(_entropy_bits(table), seen, strict=True)]
+
+
+def mean_item_entropy(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
+    """Mean of :func:`item_entropy` in bits, over items with two or more valid verdicts.
+
+    An item with one verdict has entropy 0 whatever the grader does, so it is left out. The mean is of plug-in
+    entropies and grows with the number of repeats [Miller 1955], so ``repeats`` belongs beside it; the headline is
+    :func:`pairwise_disagreement`, which does not. The interval is :func:`experiments.stats.clustered_wilson` of the
+    entropies as shares of ``log2(L)``, the most that L labels allow, in bits again: within 0 to log2(L).
+    Parameters and errors as in :func:`flip_rate`.
+    """
+    table, codes = _repeated(counts, clusters)
+    most = float(np.log2(max(table.shape[1], 1)))
+    shares = np.minimum(_entropy_bits(table) / (most or 1.0), 1.0)
+    share = clustered_wilson(shares, codes.tolist(), repeats=_most(table), level=level)
+    if share.value is None or share.low is None or share.high is None:
+        return share
+    return replace(share, value=share.value * most, low=share.low * most, high=share.high * most)
 
 
 def alpha_repeats(
@@ -143,6 +168,12 @@ def item_coincidences(table: NDArray[np.int64]) -> NDArray[np.float64]:
     pairs = table[:, :, None] * table[:, None, :] - table[:, :, None] * np.eye(n_labels, dtype=np.int64)
     weights: NDArray[np.float64] = pairs.reshape(n, n_labels * n_labels) / (table.sum(axis=1) - 1)[:, None]
     return weights
+
+
+def _entropy_bits(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    valid = table.sum(axis=1, keepdims=True)
+    # The + 0.0 turns the -0.0 of an item whose verdicts all agree into 0.0.
+    return np.asarray(entr(table / np.maximum(valid, 1)).sum(axis=1) / np.log(2) + 0.0, dtype=np.float64)
 
 
 def _repeated(counts: ArrayLike, clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,1 @@
+"""Simulation grids behind ``docs/validity.md``; ``benchmarks/validity.py`` runs them."""
