@@ -42,7 +42,9 @@ WINDOW = timedelta(hours=25)
 MOST_TRIES = 3
 """So often a call that fails in passing is handed in within one run."""
 
-_NOT_CREATED = frozenset({"rate_limited", "quota_exhausted", "bad_key", "not_found", "unsupported", "bad_request"})
+_NOT_CREATED = frozenset(
+    {"rate_limited", "quota_exhausted", "bad_key", "not_found", "unsupported", "bad_request", "unreachable"}
+)
 
 
 @dataclass(slots=True)
@@ -172,10 +174,7 @@ class BatchDesk:
         self._count(collected, was_queue_full=_queue_was_full(state))
         ended: JobState = "queue_full" if _queue_was_full(state) else "collected"
         self._records.change(job.label, ended, now=self._clock(), message=_one_line(state))
-        self._tell(
-            f"batch job {job_id}: {_told(state)}, {collected.n_stored} verdicts stored, "
-            f"{len(collected.failures)} without an answer"
-        )
+        self._tell(f"batch job {job_id}: {_told(state)}, {_told_results(collected)}")
 
     def _give_up_if_gone(self, job: JobRecord, error: CallError) -> None:
         """A job that its service forgot is over once its time is; younger ones belong to another key."""
@@ -273,3 +272,8 @@ def _one_line(state: BatchState) -> str:
 
 def _told(state: BatchState) -> str:
     return f"{state.status} ({state.failure.message})" if state.failure else state.status
+
+
+def _told_results(collected: CollectedJob) -> str:
+    stray = f", {collected.n_stray_lines} lines of results not usable" if collected.n_stray_lines else ""
+    return f"{collected.n_stored} verdicts stored, {len(collected.failures)} without an answer{stray}"

@@ -16,7 +16,9 @@ from graders.verdict import CallFailure, Completion, Usage
 
 __all__ = ["PASSING", "CollectedJob", "store_results"]
 
-PASSING = frozenset({"rate_limited", "overloaded", "server_error", "timeout", "connection", "unreadable_reply"})
+PASSING = frozenset(
+    {"rate_limited", "overloaded", "server_error", "timeout", "connection", "unreachable", "unreadable_reply"}
+)
 """Kinds of errors that are gone another time: their calls are handed in again."""
 
 NOTHING = Usage(0, 0, 0, 0, 0)
@@ -31,10 +33,12 @@ _Entry = TypeVar("_Entry")
 class CollectedJob:
     """What a job brought: completions that the store lacked, and failures by key.
 
-    ``passing`` are the failed keys that are worth another try.
+    ``passing`` are the failed keys that are worth another try. ``n_stray_lines`` counts results that are of
+    none of the job's calls, or of one that has its result already.
     """
 
     n_stored: int = 0
+    n_stray_lines: int = 0
     failures: dict[CompletionKey, CallFailure] = field(default_factory=dict)
     passing: set[CompletionKey] = field(default_factory=set)
 
@@ -57,7 +61,7 @@ def store_results(
     Parameters
     ----------
     results
-        By custom id, in any order. Of several results of one id the first counts.
+        By custom id, in any order; others stand under ids of no call. Of several results of one id the first counts.
     requests
         All calls of the job, by custom id; a call without a result has failed.
     collected
@@ -65,7 +69,7 @@ def store_results(
     """
     seen = set[str]()
     known = store.stored_keys(job.grader_id)
-    for together in _chunks(_each_once(results, seen), RESULTS_TOGETHER):
+    for together in _chunks(_each_once(results, requests, seen, collected), RESULTS_TOGETHER):
         completions: dict[CompletionKey, Completion] = {}
         for custom_id, result in together:
             completions |= _sort(result, requests[custom_id], job, collected)
@@ -138,12 +142,17 @@ def _store_failures(collected: CollectedJob, known: set[CompletionKey], job: Job
 
 
 def _each_once(
-    results: Iterable[tuple[str, Reply | CallError]], seen: set[str]
+    results: Iterable[tuple[str, Reply | CallError]],
+    requests: Mapping[str, Request],
+    seen: set[str],
+    collected: CollectedJob,
 ) -> Iterator[tuple[str, Reply | CallError]]:
     for custom_id, result in results:
-        if custom_id not in seen:
-            seen.add(custom_id)
-            yield custom_id, result
+        if custom_id in seen or custom_id not in requests:
+            collected.n_stray_lines += 1
+            continue
+        seen.add(custom_id)
+        yield custom_id, result
 
 
 def _chunks(entries: Iterable[_Entry], size: int) -> Iterator[list[_Entry]]:

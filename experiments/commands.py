@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -85,7 +86,7 @@ def run(
     ] = False,
     max_cost: Annotated[
         float | None,
-        typer.Option("--max-cost", min=0, help="Dollars that this run may cost in all; it stops before."),
+        typer.Option("--max-cost", help="Dollars that this run may cost in all; it stops before."),
     ] = None,
     batch: Annotated[
         bool, typer.Option("--batch", help="Hand the calls in as batch jobs: cheaper, within a day.")
@@ -119,6 +120,7 @@ def run(
       model = "baseline/lexical"
       sampling = { repeats = 1 }
     """
+    _check_options(max_cost, batch=batch, wait=wait)
     if out is not None:
         check_report_file(out)
     asked = load_experiment(experiment, limit=limit)
@@ -135,6 +137,13 @@ def run(
         else:
             _run_live(asked, opened, plan, max_cost)
         _write_report(opened, asked.run_id, None, output_format, out)
+
+
+def _check_options(max_cost: float | None, *, batch: bool, wait: bool) -> None:
+    if max_cost is not None and not 0 <= max_cost < math.inf:
+        raise SpecError(f"--max-cost: {max_cost:g}; expected dollars, 0 or more")
+    if wait and not batch:
+        raise SpecError("--wait: given without --batch; expected both, as only batch jobs are waited for")
 
 
 def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | None) -> None:

@@ -10,7 +10,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
 from experiments.errors import SpecError
 from experiments.spec_file import ExperimentSpec, GraderSpec, ServiceSpec
-from graders.capabilities import Capabilities
+from graders.capabilities import Api, Capabilities
 from graders.endpoint import Endpoint
 from graders.errors import LedgerError, PromptError, RecordingError, UnknownModelError
 from graders.grader import Grader
@@ -23,6 +23,8 @@ from graders.sampling import Sampling
 __all__ = ["build_graders", "is_file"]
 
 _SERVICE_KEYS = tuple(ServiceSpec.model_fields)
+_OPENAI_APIS: tuple[Api, ...] = ("chat", "responses")
+"""Of these a service of OpenAI's shape may offer either; every other kind of model has one."""
 
 
 def build_graders(spec: ExperimentSpec, whole: CalibrationSet, path: Path) -> tuple[Grader, ...]:
@@ -63,7 +65,7 @@ def _build_named_grader(entry: GraderSpec, spec: ExperimentSpec, scale: LabelSca
     prompt = _load_prompt(entry.prompt, folder) if entry.prompt is not None else None
     if prompt is None and takes_prompt(entry.model):
         raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
-    capabilities = apply_overrides(find_model(model).capabilities, entry.capabilities, f"{where}.capabilities")
+    capabilities = _find_capabilities(model, entry, f"{where}.capabilities")
     settings = {
         **spec.sampling.model_dump(exclude_none=True),
         **entry.sampling.model_dump(exclude_none=True),
@@ -78,6 +80,18 @@ def _build_named_grader(entry: GraderSpec, spec: ExperimentSpec, scale: LabelSca
         endpoint=endpoint,
         capabilities=capabilities,
     )
+
+
+def _find_capabilities(model: str, entry: GraderSpec, where: str) -> Capabilities:
+    known = find_model(model).capabilities
+    try:
+        capabilities = apply_overrides(known, entry.capabilities, where)
+    except LedgerError as error:
+        raise SpecError(str(error)) from error
+    fitting = _OPENAI_APIS if known.api in _OPENAI_APIS else (known.api,)
+    if capabilities.api not in fitting:
+        raise SpecError(f"{where}.api: {capabilities.api!r}; expected {' or '.join(map(repr, fitting))} for {model}")
+    return capabilities
 
 
 def _build_endpoint(entry: GraderSpec, spec: ExperimentSpec, where: str) -> Endpoint:

@@ -9,7 +9,7 @@ from experiments.reports.escaping import visible
 from experiments.spec import Experiment
 from experiments.store import RunStore
 from graders.grader import Grader
-from graders.ledger import ledger_date
+from graders.ledger import find_model, ledger_date
 from graders.pricing import NO_COST, Cost, cost
 from graders.providers import is_service
 from graders.support import check_support, warnings_of
@@ -109,8 +109,19 @@ def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
         return ["cost: not known, no model here has a price (docs/models.md says how to give one)"]
     return [
         f"cost{where}: expected {total.expected}, at most {total.most}; tokens by {method.method}, "
-        f"prices of the ledger of {ledger_date().isoformat()}, without what prompt caches save"
+        f"prices of {_price_sources(plan)}, without what prompt caches save"
     ]
+
+
+def _price_sources(plan: Plan) -> str:
+    graders = [share.grader for share in plan.graders if is_service(share.grader.model)]
+    listed = {
+        grader.capabilities.price == find_model(grader.model).capabilities.price
+        for grader in graders
+        if grader.capabilities.price is not None
+    }
+    own = ["the experiment"] if False in listed else []
+    return " and of ".join([*own, f"the ledger of {ledger_date().isoformat()}"] if listed != {False} else own)
 
 
 def _notes(plan: Plan) -> list[str]:

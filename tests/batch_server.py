@@ -53,7 +53,8 @@ class BatchServer:
     http:STATUS, missing, garbage. ``job_fates`` are those of the next jobs. ``troubles`` are met by the next
     requests whose method and path begin as given: ``status:N`` refuses, ``lost`` does the work and drops
     the connection, ``cut`` breaks off in the middle of the body. ``choices_of`` decides how many choices
-    come, from how many were asked for, and how often before.
+    come, from how many were asked for, and how often before. ``garble`` makes of the bytes of results what is
+    sent instead; ``refusal`` is what refusals say.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,8 @@ class BatchServer:
         self.fate_of: Callable[[str, int], str] = lambda _text, _before: "ok"
         self.choices_of: Callable[[int, int], int] = lambda n, _before: n
         self.answer_of: Callable[[str], str] = lambda _text: "A"
+        self.garble: Callable[[bytes], bytes] = lambda results: results
+        self.refusal = "refused on purpose"
         self.job_fates: deque[str] = deque()
         self.troubles: deque[tuple[str, str]] = deque()
         self.jobs: dict[str, ServerJob] = {}
@@ -218,7 +221,7 @@ class BatchServer:
         for name, lines in (("output_file_id", good), ("error_file_id", bad)):
             if lines:
                 file_id = f"file-{name}-{job.job_id}"
-                self.files.setdefault(file_id, "".join(_raw_line(line) for line in lines).encode())
+                self.files.setdefault(file_id, self.garble("".join(_raw_line(line) for line in lines).encode()))
                 shown[name] = file_id
         counts = {"total": len(job.calls), "completed": len(good), "failed": len(job.calls) - len(good)}
         return {**shown, "status": "completed" if job.fate == "complete" else job.fate, "request_counts": counts}
@@ -236,7 +239,7 @@ class BatchServer:
             job.fate = "cancelled"
             self._finish(job)
         if path.endswith("/results"):
-            return 200, "".join(_raw_line(line) for line in job.lines).encode()
+            return 200, self.garble("".join(_raw_line(line) for line in job.lines).encode())
         return _json(self._anthropic_job(job))
 
     def _create_anthropic(self, body: bytes) -> tuple[int, bytes]:
@@ -315,7 +318,7 @@ def _handler_of(server: BatchServer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             trouble = server.trouble_for(method, self.path)
             if trouble and trouble.startswith("status:"):
-                status, sent = _refusal(int(trouble.removeprefix("status:")), "refused on purpose")
+                status, sent = _refusal(int(trouble.removeprefix("status:")), server.refusal)
             else:
                 status, sent = server.respond(method, self.path, self.headers, body)
             if trouble == "lost":

@@ -62,6 +62,39 @@ def test_what_does_not_fit_names_its_table(tmp_path: Path, table: str, told: str
     assert "graders[0]" in str(caught.value) or "graders.0" in str(caught.value)
 
 
+def test_a_wrong_capability_names_its_place_once(tmp_path: Path) -> None:
+    for wrong in ("temprature = [0, 1]", "temperature = [1.0, 0.0]"):
+        with pytest.raises(SpecError, match=r"^e\.toml: graders\[0\]\.capabilities") as caught:
+            load(tmp_path, f'model = "openai/m"\ncapabilities = {{ {wrong} }}')
+        assert str(caught.value).count("graders[0]") == 1
+
+
+@pytest.mark.parametrize("api", ["chat", "responses", "messages", "engine"])
+@pytest.mark.parametrize(
+    ("table", "fitting"),
+    [
+        ('model = "openai/m"', ("chat", "responses")),
+        ('model = "openai-compatible/m"\nbase_url = "http://h/v1"', ("chat", "responses")),
+        ('model = "vllm-server/m"\nbase_url = "http://h/v1"', ("chat", "responses")),
+        ('model = "anthropic/m"', ("messages",)),
+        ('model = "local/smollm2"', ("engine",)),
+        ('model = "baseline/lexical"', ("engine",)),
+    ],
+)
+def test_a_wire_format_that_a_model_cannot_speak_is_refused(
+    tmp_path: Path, table: str, fitting: tuple[str, ...], api: str
+) -> None:
+    asked = f'{table}\ncapabilities = {{ api = "{api}" }}'
+    if api in fitting:
+        assert load(tmp_path, asked).graders[0].capabilities.api == api
+        return
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, asked)
+    model = table.split('"')[1]
+    expected = " or ".join(map(repr, fitting))
+    assert str(caught.value) == f"e.toml: graders[0].capabilities.api: {api!r}; expected {expected} for {model}"
+
+
 def test_endpoint_and_capabilities_are_the_graders(tmp_path: Path) -> None:
     table = (
         'model = "openai-compatible/m"\nbase_url = "http://h:1/v1/"\nbase_urls = ["http://h:2/v1"]\n'

@@ -9,6 +9,7 @@ import pytest
 from experiments.plan import build_plan
 from experiments.plan_listing import describe_plan, estimate_cost
 from experiments.spec import Experiment, load_experiment
+from graders.ledger import ledger_date
 from graders.support import require_support
 
 PRICED = "capabilities = { price = { input = 1.0, output = 2.0, batch = 0.5 } }"
@@ -55,6 +56,23 @@ def test_batch_jobs_are_told_at_their_price(tmp_path: Path) -> None:
     live, batch = (estimate_cost(experiment, experiment.graders[0], None, batch=each) for each in (False, True))
     assert batch.expected.amount == pytest.approx(live.expected.amount / 2)
     assert "cost at batch prices" in listing(experiment, batch=True)
+
+
+def test_prices_are_those_of_who_gave_them(tmp_path: Path) -> None:
+    own = f'model = "openai/gpt-99"\n{PRICED}\non_unsupported = "provider-default"'
+    listed = 'model = "openai/gpt-4.1"'
+    both = f'{own}\n[[graders]]\nprompt = "simpleqa_verified"\n{listed}'
+    ledger = f"the ledger of {ledger_date().isoformat()}"
+    told = {lines: listing(load(tmp_path, lines)) for lines in (own, listed, both)}
+    assert ", prices of the experiment, without" in told[own]
+    assert f", prices of {ledger}, without" in told[listed]
+    assert f", prices of the experiment and of {ledger}, without" in told[both]
+
+
+def test_a_free_model_that_runs_here_has_no_say_in_whose_prices_they_are(tmp_path: Path) -> None:
+    own = f'model = "openai/gpt-99"\n{PRICED}\non_unsupported = "provider-default"'
+    experiment = load(tmp_path, f'{own}\n[[graders]]\nmodel = "baseline/lexical"')
+    assert ", prices of the experiment, without" in listing(experiment)
 
 
 def test_an_unknown_price_is_no_free_lunch(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from graders.batch.batch_service import BatchState, SoughtJob, StrangeJobError
 from graders.batch.calls import BatchCall, BatchLimits
-from graders.batch.job_replies import NOT_BILLED, mapping_at, parse_lines, parse_object, sdk_errors_named, text_at
+from graders.batch.job_replies import NO_CALL, NOT_BILLED, STRAY_LINE, JobReplies, count_at, mapping_at, text_at
 from graders.client import Request
 from graders.dispatch.http_errors import http_call_error
 from graders.dispatch.service import CallError, Reply
@@ -46,12 +47,15 @@ class AnthropicBatch:
         import anthropic
         import httpx2
 
-        self._sdk = anthropic
         self._response_type = httpx2.Response
         self._grader = grader
+        address = addresses(grader)[0]
+        key = find_key(grader, address)
+        self._replies = JobReplies(anthropic, key)
         self._client = anthropic.Anthropic(
-            api_key=find_key(grader),
-            base_url=addresses(grader)[0],
+            # An empty one makes a header that may not be sent.
+            api_key=key or "none",
+            base_url=address,
             max_retries=0,
             timeout=max(grader.endpoint.timeout_seconds, TRANSFER_SECONDS),
         )
@@ -79,9 +83,9 @@ class AnthropicBatch:
         entries = [{"custom_id": call.custom_id, "params": dict(call.body)} for call in calls]
         # Written here, so that the size is the one that was measured.
         content = json.dumps({"requests": entries}, separators=(",", ":")).encode()
-        with self._errors_named():
+        with self._replies.errors_named():
             sent = self._client.post("/v1/messages/batches", cast_to=self._response_type, content=content)
-            return text_at(parse_object(sent.content), "id")
+            return text_at(self._replies.parse_object(sent.content), "id")
 
     def find(self, sought: SoughtJob) -> str | None:
         """The job whose results bear the label, or else an unfinished one of its size.
@@ -107,26 +111,27 @@ class AnthropicBatch:
         return BatchState(
             status="ended" if _is_over(job) else "in_progress",
             n_calls=_count_calls(job),
-            n_done=counts.get("succeeded") or 0,
-            n_failed=sum(counts.get(name) or 0 for name in ("errored", "canceled", "expired")),
+            n_done=count_at(counts, "succeeded"),
+            n_failed=sum(count_at(counts, name) for name in ("errored", "canceled", "expired")),
         )
 
     def collect(self, job_id: str, requests: Mapping[str, Request]) -> Iterator[tuple[str, Reply | CallError]]:
         """The lines of a job's results."""
         n_ours = n_others = 0
         for line in self._results(job_id):
-            custom_id = line.get("custom_id")
-            if isinstance(custom_id, str) and custom_id in requests:
+            custom_id = line.get("custom_id") if line is not None else None
+            if line is not None and isinstance(custom_id, str) and custom_id in requests:
                 n_ours += 1
                 yield custom_id, self._read(line, requests[custom_id])
             else:
-                n_others += 1
+                n_others += isinstance(custom_id, str)
+                yield NO_CALL, STRAY_LINE
         if n_others and not n_ours:
             raise StrangeJobError(job_id)
 
     def cancel(self, job_id: str) -> None:
         """End a job early."""
-        with self._errors_named():
+        with self._replies.errors_named():
             self._client.messages.batches.with_raw_response.cancel(job_id)
 
     def close(self) -> None:
@@ -150,36 +155,37 @@ class AnthropicBatch:
     def _read_message(self, body: object, request: Request) -> Reply:
         return read_message(body, request, self._grader, {})
 
-    def _errors_named(self) -> AbstractContextManager[None]:
-        return sdk_errors_named(self._sdk)
-
     def _bears(self, job_id: str, label: str) -> bool:
         with closing(self._results(job_id)) as results:
-            first = next(results, None)
+            first = next((line for line in results if line is not None), None)
         return first is not None and str(first.get("custom_id")).startswith(f"{label}-")
 
     def _retrieve(self, job_id: str) -> Mapping[str, Any]:
-        with self._errors_named():
-            return parse_object(self._client.messages.batches.with_raw_response.retrieve(job_id).http_response.content)
+        with self._replies.errors_named():
+            sent = self._client.messages.batches.with_raw_response.retrieve(job_id)
+            return self._replies.parse_object(sent.http_response.content)
 
     def _newest_first(self) -> Iterator[Mapping[str, Any]]:
         after: dict[str, Any] = {}
         while True:
-            with self._errors_named():
+            with self._replies.errors_named():
                 sent = self._client.messages.batches.with_raw_response.list(limit=PAGE, **after)
-                page = parse_object(sent.http_response.content)
+                page = self._replies.parse_object(sent.http_response.content)
             jobs = [job for job in page.get("data") or [] if isinstance(job, dict)]
             yield from jobs
             if not jobs or not page.get("has_more"):
                 return
             after = {"after_id": text_at(jobs[-1], "id")}
 
-    def _results(self, job_id: str) -> Generator[Mapping[str, Any]]:
+    def _results(self, job_id: str) -> Generator[Mapping[str, Any] | None]:
+        yield from self._replies.parse_lines(partial(self._fetch, job_id))
+
+    def _fetch(self, job_id: str) -> Generator[bytes]:
         with (
-            self._errors_named(),
+            self._replies.errors_named(),
             self._client.messages.batches.with_streaming_response.results(job_id) as response,
         ):
-            yield from parse_lines(response.iter_bytes())
+            yield from response.iter_bytes()
 
 
 def _is_over(job: Mapping[str, Any]) -> bool:

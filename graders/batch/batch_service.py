@@ -99,7 +99,8 @@ class BatchService(Protocol):
     def collect(self, job_id: str, requests: Mapping[str, Request]) -> Iterator[tuple[str, Reply | CallError]]:
         """The results of a job that is over, in any order; ``requests`` are its calls by custom id.
 
-        Results of other ids are left out; :class:`StrangeJobError` if there are no others.
+        A line that cannot be read, or is of no call, comes as an error under an empty id;
+        :class:`StrangeJobError` if all that can be read are of other jobs.
         """
         ...
 

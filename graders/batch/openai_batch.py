@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from graders.batch.batch_service import BatchState, BatchStatus, SoughtJob
 from graders.batch.calls import BatchCall, BatchLimits
-from graders.batch.job_replies import NOT_BILLED, mapping_at, parse_lines, parse_object, sdk_errors_named, text_at
+from graders.batch.job_replies import (
+    NO_CALL,
+    NOT_BILLED,
+    STRAY_LINE,
+    JobReplies,
+    count_at,
+    mapping_at,
+    text_at,
+    told_reason,
+)
 from graders.client import Request
 from graders.dispatch.http_errors import http_call_error
 from graders.dispatch.service import CallError, CallErrorKind, Reply
@@ -53,7 +62,6 @@ class OpenAIBatch:
     def __init__(self, grader: Grader) -> None:
         import openai
 
-        self._sdk = openai
         self._grader = grader
         self._form = first_form(grader)
         self._responses = grader.capabilities.api == "responses"
@@ -61,8 +69,10 @@ class OpenAIBatch:
             "/v1/responses" if self._responses else "/v1/chat/completions"
         )
         address = addresses(grader)[0]
+        key = find_key(grader, address)
+        self._replies = JobReplies(openai, key)
         self._client = openai.OpenAI(
-            api_key=find_key(grader, address) or "none",
+            api_key=key or "none",
             base_url=address,
             max_retries=0,
             timeout=max(grader.endpoint.timeout_seconds, TRANSFER_SECONDS),
@@ -93,18 +103,18 @@ class OpenAIBatch:
 
     def submit(self, calls: Sequence[BatchCall], label: str) -> str:
         """Send the file, then the job that names it."""
-        with self._errors_named(), tempfile.TemporaryFile() as file:
+        with self._replies.errors_named(), tempfile.TemporaryFile() as file:
             for call in calls:
                 file.write(self._encode(call))
             file.seek(0)
             sent = self._client.files.with_raw_response.create(file=(f"{label}.jsonl", file), purpose="batch")
             job = self._client.batches.with_raw_response.create(
-                input_file_id=text_at(parse_object(sent.text), "id"),
+                input_file_id=text_at(self._replies.parse_object(sent.content), "id"),
                 endpoint=self._path,
                 completion_window="24h",
                 metadata={LABEL_KEY: label},
             )
-            return text_at(parse_object(job.text), "id")
+            return text_at(self._replies.parse_object(job.content), "id")
 
     def find(self, sought: SoughtJob) -> str | None:
         """The job that carries the label."""
@@ -122,9 +132,9 @@ class OpenAIBatch:
         status = _STATUS.get(text_at(job, "status"), "in_progress")
         return BatchState(
             status=status,
-            n_calls=counts.get("total"),
-            n_done=counts.get("completed") or 0,
-            n_failed=counts.get("failed") or 0,
+            n_calls=count_at(counts, "total") or None,
+            n_done=count_at(counts, "completed"),
+            n_failed=count_at(counts, "failed"),
             failure=_whole_failure(job) if status == "failed" else None,
         )
 
@@ -133,14 +143,16 @@ class OpenAIBatch:
         job = self._retrieve(job_id)
         for name in ("output_file_id", "error_file_id"):
             if job.get(name):
-                for line in self._lines(text_at(job, name)):
-                    custom_id = line.get("custom_id")
-                    if isinstance(custom_id, str) and custom_id in requests:
+                for line in self._replies.parse_lines(partial(self._fetch, text_at(job, name))):
+                    custom_id = line.get("custom_id") if line is not None else None
+                    if line is not None and isinstance(custom_id, str) and custom_id in requests:
                         yield custom_id, self._read(line, requests[custom_id])
+                    else:
+                        yield NO_CALL, STRAY_LINE
 
     def cancel(self, job_id: str) -> None:
         """End a job early."""
-        with self._errors_named():
+        with self._replies.errors_named():
             self._client.batches.with_raw_response.cancel(job_id)
 
     def close(self) -> None:
@@ -150,10 +162,10 @@ class OpenAIBatch:
     def _read(self, line: Mapping[str, Any], request: Request) -> Reply | CallError:
         response, error = mapping_at(line, "response"), mapping_at(line, "error")
         if not response:
-            code, message = error.get("code"), str(error.get("message") or "no response")[:200]
-            if code in _NOT_RUN:
-                return CallError("timeout", f"{code}: {message}", usage=NOT_BILLED)
-            return CallError("server_error", f"{code}: {message}")
+            told = told_reason(error, "no response")
+            if error.get("code") in _NOT_RUN:
+                return CallError("timeout", told, usage=NOT_BILLED)
+            return CallError("server_error", told)
         status = response.get("status_code")
         if status != 200:
             return http_call_error(status if isinstance(status, int) else 500, response.get("body"), {})
@@ -166,38 +178,36 @@ class OpenAIBatch:
         read = read_responses if self._responses else read_chat
         return Reply(read(body, request, self._form, request.repeats, {}))
 
-    def _errors_named(self) -> AbstractContextManager[None]:
-        return sdk_errors_named(self._sdk)
-
     def _encode(self, call: BatchCall) -> bytes:
         line = {"custom_id": call.custom_id, "method": "POST", "url": self._path, "body": dict(call.body)}
         return json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n"
 
     def _retrieve(self, job_id: str) -> Mapping[str, Any]:
-        with self._errors_named():
-            return parse_object(self._client.batches.with_raw_response.retrieve(job_id).text)
+        with self._replies.errors_named():
+            return self._replies.parse_object(self._client.batches.with_raw_response.retrieve(job_id).content)
 
     def _newest_first(self) -> Iterator[Mapping[str, Any]]:
         after: dict[str, Any] = {}
         while True:
-            with self._errors_named():
-                page = parse_object(self._client.batches.with_raw_response.list(limit=PAGE, **after).text)
+            with self._replies.errors_named():
+                sent = self._client.batches.with_raw_response.list(limit=PAGE, **after)
+                page = self._replies.parse_object(sent.content)
             jobs = [job for job in page.get("data") or [] if isinstance(job, dict)]
             yield from jobs
             if not jobs or not page.get("has_more"):
                 return
             after = {"after": text_at(jobs[-1], "id")}
 
-    def _lines(self, file_id: str) -> Iterator[Mapping[str, Any]]:
-        with self._errors_named(), self._client.files.with_streaming_response.content(file_id) as response:
-            yield from parse_lines(response.iter_bytes())
+    def _fetch(self, file_id: str) -> Generator[bytes]:
+        with self._replies.errors_named(), self._client.files.with_streaming_response.content(file_id) as response:
+            yield from response.iter_bytes()
 
 
 def _whole_failure(job: Mapping[str, Any]) -> CallError:
     errors = mapping_at(job, "errors").get("data")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
-    code, message = first.get("code"), str(first.get("message") or "no reason given")[:200]
-    return CallError(_WHOLE_FAILURES.get(str(code), "bad_request"), f"{code}: {message}", usage=NOT_BILLED)
+    kind = _WHOLE_FAILURES.get(str(first.get("code")), "bad_request")
+    return CallError(kind, told_reason(first, "no reason given"), usage=NOT_BILLED)
 
 
 def _created_at(job: Mapping[str, Any]) -> datetime:
