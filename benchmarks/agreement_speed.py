@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from experiments.stats import alpha_repeats
-from experiments.stats.krippendorff_alpha import alpha_of_counts
+from experiments.stats.raters.krippendorff_alpha import alpha_of_counts
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 

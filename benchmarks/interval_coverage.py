@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from experiments.stats.intervals import clustered_bounds
+from experiments.stats.intervals.clustered_wilson import clustered_bounds
 
 Array = NDArray[np.float64]
 LEVEL = 0.95

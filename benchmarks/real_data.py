@@ -18,12 +18,12 @@ import numpy as np
 
 from calibration_sets.importers import Imported, import_evouna, import_nq301
 from experiments.stats import Estimate, false_negative_rate, false_positive_rate, human_agreement
-from experiments.stats.best_set import best_set
+from experiments.stats.comparisons.best_set import best_set
+from experiments.stats.comparisons.multiplicity import adjust_p_values
+from experiments.stats.comparisons.paired_comparison import PairedComparison, compare_all
+from experiments.stats.comparisons.pareto import pareto_front
 from experiments.stats.correction import GradedItems, LabelledItems, correct_scores
-from experiments.stats.human_ceiling import grader_beside_people, human_ceiling
-from experiments.stats.multiplicity import adjust_p_values
-from experiments.stats.paired_comparison import PairedComparison, compare_all
-from experiments.stats.pareto import pareto_front
+from experiments.stats.raters.human_ceiling import grader_beside_people, human_ceiling
 from graders.providers.baseline import grade_lexically
 
 SEED, LEVEL = 20261130, 0.95
@@ -51,7 +51,10 @@ class Judged:
     def errors(self) -> np.ndarray:
         """(n, K) 1 where a grader is wrong, NaN where it has no verdict."""
         columns = [
-            [np.nan if label is None else float(label != right) for label, right in zip(given, self.reference, strict=True)]
+            [
+                np.nan if label is None else float(label != right)
+                for label, right in zip(given, self.reference, strict=True)
+            ]
             for given in self.graders.values()
         ]
         return np.column_stack(columns)
@@ -188,7 +191,9 @@ def judges(folder: Path) -> str:
     pairs = compared(judged)
     family = adjust_p_values([pair.difference.p_value for pair in pairs])
     n_real = sum(bool(row.significant) for row in family.rows)
-    same = [f"{pair.first} and {pair.second}" for pair, row in zip(pairs, family.rows, strict=True) if not row.significant]
+    same = [
+        f"{pair.first} and {pair.second}" for pair, row in zip(pairs, family.rows, strict=True) if not row.significant
+    ]
     best = best_set(
         judged.errors(), judged.clusters, names=list(judged.graders), rng=np.random.default_rng(SEED), level=LEVEL
     )

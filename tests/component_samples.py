@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.stats.variance_components import (
+from experiments.stats.repeats.variance_components import (
     CrossedComponents,
     VarianceComponents,
     crossed_components,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from experiments.stats.best_set import best_set
-from experiments.stats.mcnemar import mcnemar_test, paired_table
-from experiments.stats.multiplicity import adjust_p_values
-from experiments.stats.newcombe import newcombe_interval
-from experiments.stats.paired_comparison import PairedComparison, compare_all, paired_comparison
+from experiments.stats.comparisons.best_set import best_set
+from experiments.stats.comparisons.mcnemar import mcnemar_test, paired_table
+from experiments.stats.comparisons.multiplicity import adjust_p_values
+from experiments.stats.comparisons.newcombe import newcombe_interval
+from experiments.stats.comparisons.paired_comparison import PairedComparison, compare_all, paired_comparison
 
 
 def fresh() -> np.random.Generator:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.stats.alternative_annotator import alternative_annotator_test
-from experiments.stats.clustered_mean import clustered_mean
-from experiments.stats.consensus import human_consensus
-from experiments.stats.human_ceiling import human_ceiling
-from experiments.stats.intervals import wilson
-from experiments.stats.multi_rater import multi_rater_agreement
-from experiments.stats.repeats import flip_rate
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.intervals.clustered_wilson import wilson
+from experiments.stats.raters.alternative_annotator import alternative_annotator_test
+from experiments.stats.raters.consensus import human_consensus
+from experiments.stats.raters.human_ceiling import human_ceiling
+from experiments.stats.raters.multi_rater import multi_rater_agreement
+from experiments.stats.repeats.inconsistency import flip_rate
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 LETTERS = {"C": "CORRECT", "I": "INCORRECT", "N": "NOT_ATTEMPTED", ".": None}

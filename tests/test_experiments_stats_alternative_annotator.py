@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from experiments.stats.alternative_annotator import AlternativeAnnotatorResult, alternative_annotator_test
-from experiments.stats.loss_tests import benjamini_yekutieli, student_below, wilcoxon_below
+from experiments.stats.raters.alternative_annotator import AlternativeAnnotatorResult, alternative_annotator_test
+from experiments.stats.raters.loss_tests import benjamini_yekutieli, student_below, wilcoxon_below
 
 LABELS = ("BAD", "FAIR", "GOOD")
 Level = Literal["nominal", "ordinal", "interval"]

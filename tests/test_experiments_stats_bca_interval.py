@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from experiments.stats.bca_interval import bca_interval
-from experiments.stats.cluster_bootstrap import percentile_interval
+from experiments.stats.clusters.bca_interval import bca_interval
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 
 
 def drawn(values: np.ndarray, n: int = 3000) -> np.ndarray:

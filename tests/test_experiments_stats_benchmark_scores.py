@@ -19,11 +19,11 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from experiments.stats import Estimate, clustered_wilson, coverage, wilson
-from experiments.stats.benchmark_scores import benchmark_scores, score_bounds
-from experiments.stats.cluster_bootstrap import sum_by_cluster
-from experiments.stats.clustered_mean import clustered_covariance
-from experiments.stats.score_influence import linearise
-from experiments.stats.scores import SCORES, item_shares
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.clustered_mean import clustered_covariance
+from experiments.stats.scores.benchmark_scores import benchmark_scores, score_bounds
+from experiments.stats.scores.score_functions import SCORES, item_shares
+from experiments.stats.scores.score_influence import linearise
 
 SCALE = ["NOT_ATTEMPTED", "INCORRECT", "CORRECT"]
 OTHERS = ("f1", "index", "penalised")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.stats.best_set import BestSet, best_set
+from experiments.stats.comparisons.best_set import BestSet, best_set
 
 
 def find(means: Any, clusters: Any = None, **options: Any) -> BestSet:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from experiments.stats import cluster_bootstrap
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.clusters import cluster_bootstrap
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
 
 
 def test_sums_by_cluster() -> None:

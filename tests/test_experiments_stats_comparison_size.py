@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from experiments.stats.equivalence import equivalence_test
-from experiments.stats.mcnemar import PairedTable, mcnemar_test
-from experiments.stats.multiplicity import adjust_p_values
-from experiments.stats.newcombe import newcombe_interval
-from experiments.stats.paired_comparison import compare_all, paired_comparison
-from experiments.stats.wording_effects import wording_effects
+from experiments.stats.comparisons.equivalence import equivalence_test
+from experiments.stats.comparisons.mcnemar import PairedTable, mcnemar_test
+from experiments.stats.comparisons.multiplicity import adjust_p_values
+from experiments.stats.comparisons.newcombe import newcombe_interval
+from experiments.stats.comparisons.paired_comparison import compare_all, paired_comparison
+from experiments.stats.comparisons.wording_effects import wording_effects
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.stats.consensus import DawidSkeneConsensus, HumanConsensus, dawid_skene, human_consensus
+from experiments.stats.raters.consensus import DawidSkeneConsensus, HumanConsensus, dawid_skene, human_consensus
 
 LABELS = ("A", "B", "C")
 Ratings = list[list[str | None]]

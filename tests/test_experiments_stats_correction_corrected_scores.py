@@ -20,7 +20,7 @@ from experiments.stats.correction import (
 )
 from experiments.stats.correction.influence import score_influence
 from experiments.stats.correction.uncertainty import bootstrap_shares
-from experiments.stats.scores import SCORES
+from experiments.stats.scores.score_functions import SCORES
 
 
 def test_two_classes_are_rogan_and_gladen() -> None:

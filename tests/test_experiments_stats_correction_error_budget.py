@@ -18,7 +18,7 @@ from experiments.stats.correction import (
     RatedItems,
     error_budget,
 )
-from experiments.stats.scores import SCORES
+from experiments.stats.scores.score_functions import SCORES
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 TWO = ("INCORRECT", "CORRECT")

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from experiments.stats.correction import GradedItems, LabelledItems, powered_mean, powered_scores, tune_power
-from experiments.stats.scores import score_value
+from experiments.stats.scores.score_functions import score_value
 
 REFERENCES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "references" / "prediction_powered.json").read_text(encoding="utf-8")

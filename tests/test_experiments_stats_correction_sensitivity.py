@@ -20,7 +20,7 @@ from experiments.stats.correction import (
     stratum_corrections,
 )
 from experiments.stats.correction.sensitivity import _moved
-from experiments.stats.scores import SCORES
+from experiments.stats.scores.score_functions import SCORES
 
 TWO = ("INCORRECT", "CORRECT")
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 
-from experiments.stats.equivalence import equivalence_test, non_inferiority_test
+from experiments.stats.comparisons.equivalence import equivalence_test, non_inferiority_test
 
 
 def example(seed: int, n: int = 40) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from experiments.stats import (
     false_positive_rate,
     wilson,
 )
-from experiments.stats.error_bounds import BoundedErrorRates, BoundedRate, bounded_error_rates
+from experiments.stats.errors.error_bounds import BoundedErrorRates, BoundedRate, bounded_error_rates
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 ROWS = st.lists(

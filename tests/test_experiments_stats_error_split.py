@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.stats import false_negative_rate, false_positive_rate, pairwise_disagreement, wilson
-from experiments.stats.error_split import ErrorSplit, error_split, split_wrong_verdicts
+from experiments.stats.errors.error_split import ErrorSplit, error_split, split_wrong_verdicts
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 ITEMS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20)

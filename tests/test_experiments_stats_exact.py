@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from experiments.stats import false_negative_rate, false_positive_rate, flip_rate, pairwise_disagreement
-from experiments.stats.exact import (
+from experiments.stats.repeats.exact import (
     check_shares,
     exact_agreement,
     exact_bounds,

@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from experiments.stats.grader_beside_people import GraderBesidePeople, grader_beside_people
-from experiments.stats.human_ceiling import HumanCeiling, human_ceiling
-from experiments.stats.intervals import clustered_wilson, wilson
-from experiments.stats.rater_agreement import agreement
-from experiments.stats.rates import false_negative_rate, false_positive_rate
+from experiments.stats.errors.rates import false_negative_rate, false_positive_rate
+from experiments.stats.intervals.clustered_wilson import clustered_wilson, wilson
+from experiments.stats.raters.grader_beside_people import GraderBesidePeople, grader_beside_people
+from experiments.stats.raters.human_ceiling import HumanCeiling, human_ceiling
+from experiments.stats.raters.rater_agreement import agreement
 
 LABELS = ("WRONG", "PARTLY", "RIGHT")
 Ratings = list[list[str | None]]

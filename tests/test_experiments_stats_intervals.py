@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from statsmodels.stats.proportion import proportion_confint
 
 from experiments.stats import Estimate, clustered_standard_error, clustered_wilson, few_clusters, wilson
-from experiments.stats.intervals import clustered_bounds, clustered_sample_size, share_sums
+from experiments.stats.intervals.clustered_wilson import clustered_bounds, clustered_sample_size, share_sums
 
 
 def bounds(estimate: Estimate) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.stats import clustered_wilson, false_negative_rate, false_positive_rate, majority_error_rates
-from experiments.stats.majority import MajorityErrorRates, majority_curve, majority_shares
+from experiments.stats.errors.majority import MajorityErrorRates, majority_curve, majority_shares
 
 LABELS = ("INCORRECT", "NOT_ATTEMPTED", "CORRECT")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar
 
-from experiments.stats.mcnemar import PairedTable, mcnemar_test, paired_table
+from experiments.stats.comparisons.mcnemar import PairedTable, mcnemar_test, paired_table
 
 COUNT = st.integers(0, 60)
 

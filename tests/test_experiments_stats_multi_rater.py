@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
-from experiments.stats.intervals import wilson
-from experiments.stats.multi_rater import MultiRaterAgreement, multi_rater_agreement
-from experiments.stats.rater_agreement import agreement, human_agreement
+from experiments.stats.intervals.clustered_wilson import wilson
+from experiments.stats.raters.multi_rater import MultiRaterAgreement, multi_rater_agreement
+from experiments.stats.raters.rater_agreement import agreement, human_agreement
 
 STORED = json.loads((Path(__file__).parent / "references" / "irrcac.json").read_text(encoding="utf-8"))
 LABELS = tuple(STORED["labels"])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from experiments.stats.multiplicity import Adjustment, adjust_p_values
+from experiments.stats.comparisons.multiplicity import Adjustment, adjust_p_values
 
 P_VALUES = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.01, 0.02, 0.05, 0.3, 1.0]) | st.floats(0, 1), max_size=30)
 METHODS = pytest.mark.parametrize(("method", "theirs"), [("holm", "holm"), ("benjamini-hochberg", "fdr_bh")])

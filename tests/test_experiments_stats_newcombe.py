@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from experiments.stats.mcnemar import PairedTable
-from experiments.stats.newcombe import newcombe_interval
+from experiments.stats.comparisons.mcnemar import PairedTable
+from experiments.stats.comparisons.newcombe import newcombe_interval
 
 # Newcombe (1998), Statistics in Medicine 17:2635-2650, table III, the rows of method 10, 95%; equal to one unit of
 # the last digit printed.

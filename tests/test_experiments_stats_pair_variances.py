@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.stats.pair_variances import (
+from experiments.stats.repeats.pair_variances import (
     Cells,
     PairSums,
     jackknife_pairs,

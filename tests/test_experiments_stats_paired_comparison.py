@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from experiments.stats.clustered_mean import clustered_mean
-from experiments.stats.mcnemar import mcnemar_test, paired_table
-from experiments.stats.paired_comparison import PairedComparison, compare_all, paired_comparison
-from experiments.stats.student_tests import standard_error, student_p_value
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.clusters.student_tests import standard_error, student_p_value
+from experiments.stats.comparisons.mcnemar import mcnemar_test, paired_table
+from experiments.stats.comparisons.paired_comparison import PairedComparison, compare_all, paired_comparison
 
 
 def fresh() -> np.random.Generator:

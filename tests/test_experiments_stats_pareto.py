@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.stats.pareto import pareto_front
+from experiments.stats.comparisons.pareto import pareto_front
 
 VALUE = st.none() | st.integers(0, 4)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from statsmodels.stats.proportion import samplesize_confint_proportion
 
-from experiments.stats.intervals import clustered_wilson, wilson
-from experiments.stats.planning import design_effect, labels_for_half_width, planned_half_width
+from experiments.stats.intervals.clustered_wilson import clustered_wilson, wilson
+from experiments.stats.planning.label_counts import design_effect, labels_for_half_width, planned_half_width
 
 DESIGNS = st.fixed_dictionaries(
     {

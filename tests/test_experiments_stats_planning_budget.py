@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from experiments.stats.planning_budget import Costs, ExpectedScore, PlanLimits, budget_plan, repeats_that_pay
+from experiments.stats.planning.planning_budget import Costs, ExpectedScore, PlanLimits, budget_plan, repeats_that_pay
 
 POSITIVE = st.floats(0.001, 10)
 SCORE = ExpectedScore(true_share=0.4, sensitivity=0.95, specificity=0.9, repeat_variance=0.02)

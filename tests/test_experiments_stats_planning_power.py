@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
-from experiments.stats.clustered_mean import clustered_mean
-from experiments.stats.planning_power import detectable_difference, detectable_difference_unpaired, paired_power
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.planning.planning_power import (
+    detectable_difference,
+    detectable_difference_unpaired,
+    paired_power,
+)
 
 POWERS = st.floats(0.3, 0.95)
 LEVELS = st.sampled_from([0.9, 0.95, 0.99])

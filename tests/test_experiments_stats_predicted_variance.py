@@ -7,12 +7,12 @@ import pytest
 from component_samples import NESTED, crossed, nested, raw
 
 from experiments.stats import clustered_standard_error
-from experiments.stats.predicted_variance import (
+from experiments.stats.repeats.predicted_variance import (
     predicted_crossed_variance,
     predicted_difference_variance,
     predicted_variance,
 )
-from experiments.stats.variance_components import Component, CrossedComponents, VarianceComponents
+from experiments.stats.repeats.variance_components import Component, CrossedComponents, VarianceComponents
 
 
 def test_prediction_at_hand_is_the_cluster_robust_variance() -> None:

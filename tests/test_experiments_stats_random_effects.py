@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multivariate import test_mvmean as hotelling
 
-from experiments.stats.random_effects import TauMethod, heterogeneity, random_effects
+from experiments.stats.comparisons.random_effects import TauMethod, heterogeneity, random_effects
 
 # Log risk ratios of 13 trials of the BCG vaccine, from their counts [Colditz et al. 1994].
 BCG = np.array(

@@ -13,9 +13,9 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from experiments.stats import Estimate, clustered_wilson, wilson
-from experiments.stats.cluster_bootstrap import bootstrap_sums
-from experiments.stats.intervals import clustered_sample_size, share_sums
-from experiments.stats.rate_intervals import METHODS, RateMethod, rate_interval
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums
+from experiments.stats.intervals.clustered_wilson import clustered_sample_size, share_sums
+from experiments.stats.intervals.rate_intervals import METHODS, RateMethod, rate_interval
 
 RESAMPLED: tuple[RateMethod, ...] = ("bootstrap-percentile", "bootstrap-bca")
 GROUPED: tuple[RateMethod, ...] = tuple(method for method in METHODS if method != "wilson")

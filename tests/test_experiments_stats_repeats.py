@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.stats import alpha_repeats, clustered_wilson, flip_rate, item_entropy, pairwise_disagreement, wilson
-from experiments.stats.coefficients import alpha_disagreement
-from experiments.stats.krippendorff_alpha import alpha_of_counts
-from experiments.stats.repeats import item_coincidences, mean_item_entropy
+from experiments.stats.raters.coefficients import alpha_disagreement
+from experiments.stats.raters.krippendorff_alpha import alpha_of_counts
+from experiments.stats.repeats.inconsistency import item_coincidences, mean_item_entropy
 
 LABELS = ("bad", "fair", "good")
 TABLES = st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=20)

@@ -18,13 +18,13 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from experiments.stats.estimate import Difference
-from experiments.stats.score_differences import (
+from experiments.stats.scores.score_differences import (
     ScoreDifferences,
     paired_score_differences,
     unpaired_score_differences,
 )
-from experiments.stats.score_swaps import swap_p_value
-from experiments.stats.scores import SCORES, item_shares
+from experiments.stats.scores.score_functions import SCORES, item_shares
+from experiments.stats.scores.score_swaps import swap_p_value
 
 SCALE = ["NOT_ATTEMPTED", "INCORRECT", "CORRECT"]
 ROLES: dict[str, Any] = {"labels": SCALE, "correct": "CORRECT", "not_attempted": "NOT_ATTEMPTED"}

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
-from experiments.stats.scores import SCORES, class_shares, item_shares, score_gradient, score_value
+from experiments.stats.scores.score_functions import SCORES, class_shares, item_shares, score_gradient, score_value
 
 SCALE = ["NOT_ATTEMPTED", "INCORRECT", "CORRECT"]
 

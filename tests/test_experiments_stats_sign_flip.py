@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from experiments.stats.sign_flip import sign_flip_tests
+from experiments.stats.clusters.sign_flip import sign_flip_tests
 
 
 def fresh() -> np.random.Generator:

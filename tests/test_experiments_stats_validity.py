@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from experiments.stats.intervals import clustered_wilson
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "benchmarks"))
 

@@ -13,7 +13,7 @@ from component_samples import CROSSED, NESTED, crossed, nested, raw
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from experiments.stats.variance_components import correctness_components
+from experiments.stats.repeats.variance_components import correctness_components
 
 REFERENCE = json.loads((Path(__file__).parent / "references" / "variance_components.json").read_text("utf-8"))
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.stats import pairwise_disagreement
-from experiments.stats.error_split import error_split
-from experiments.stats.variance_components import (
+from experiments.stats.errors.error_split import error_split
+from experiments.stats.repeats.variance_components import (
     Component,
     correctness_components,
     crossed_correctness_components,

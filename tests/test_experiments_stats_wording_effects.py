@@ -12,9 +12,9 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multivariate import test_mvmean as hotelling
 
-from experiments.stats.clustered_mean import clustered_mean
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.comparisons.wording_effects import WordingEffects, wording_effects
 from experiments.stats.estimate import Estimate
-from experiments.stats.wording_effects import WordingEffects, wording_effects
 
 
 def effects_of(

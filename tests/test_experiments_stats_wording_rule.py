@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.stats.wording_effects import WordingEffects, wording_effects
-from experiments.stats.wording_rule import RuleScope, WordingRule, decide_wording
+from experiments.stats.comparisons.wording_effects import WordingEffects, wording_effects
+from experiments.stats.comparisons.wording_rule import RuleScope, WordingRule, decide_wording
 
 
 def effect(shifts: list[float], *, n: int = 60, noise: float = 0.1, level: float = 0.95) -> WordingEffects:

@@ -7,9 +7,9 @@ import argparse
 import numpy as np
 from verdicts import GRADERS, PAIRS, Contest, Row, run_contender, wrong_shares
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
-from experiments.stats.paired_comparison import compare_all
-from experiments.stats.rate_intervals import rate_interval
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.comparisons.paired_comparison import compare_all
+from experiments.stats.intervals.rate_intervals import rate_interval
 
 
 def contest(stored: dict[str, np.ndarray], options: argparse.Namespace) -> Contest:

@@ -12,8 +12,8 @@ import numpy as np
 from experiments.stats.correction.corrected_scores import ScoreCorrection, correct_scores
 from experiments.stats.correction.prediction_powered import powered_scores
 from experiments.stats.estimate import Estimate
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.scores import score_value
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.scores.score_functions import score_value
 from validity.correction_grid import CorrectionCell, Drawn, simulate_correction
 
 __all__ = ["LEVEL", "METHODS", "CorrectionErrors", "measure_correction"]

@@ -28,6 +28,7 @@ Monte Carlo error of a coverage {error}; {resamples} resamples. 95% intervals.
 sets that were corrected at all: where the error rates might not identify the score, the package says so and gives the
 uncorrected one; bias and coverage are over the others. PPI++ and people's labels alone need calibration items that are
 a random part of the benchmark, as they are here.
+With three labels this grader's errors nearly cancel: there the uncorrected score is close by luck.
 
 ### By the number of calibration items
 

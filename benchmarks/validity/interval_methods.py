@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from experiments.stats.intervals import clustered_bounds
-from experiments.stats.rate_intervals import RateMethod, rate_interval
+from experiments.stats.intervals.clustered_wilson import clustered_bounds
+from experiments.stats.intervals.rate_intervals import RateMethod, rate_interval
 from validity.beta import Array
 from validity.rate_grid import RateCell, RateData
 

@@ -53,7 +53,7 @@ CHOICE = """\
 `{default}` is the default of every rate: wanted is the shortest interval that keeps its level wherever five or more
 questions are expected to err, and is conservative below that. There it covers {mean} on average at 95% and {lowest} in
 its lowest cell; {below} of {cells} cells are short. {shorter} {safe} Its form and its sources stand at the head of
-`experiments/stats/intervals.py`."""
+`experiments/stats/intervals/clustered_wilson.py`."""
 
 ANY_SIZE = 20.5
 DIMENSIONS: dict[str, Callable[[RateCell], float]] = {

@@ -8,12 +8,12 @@ from itertools import product
 
 import numpy as np
 
-from experiments.stats.best_set import best_set
-from experiments.stats.equivalence import equivalence_test, non_inferiority_test
-from experiments.stats.mcnemar import mcnemar_test, paired_table
-from experiments.stats.multiplicity import adjust_p_values
-from experiments.stats.newcombe import newcombe_interval
-from experiments.stats.paired_comparison import compare_all, paired_comparison
+from experiments.stats.comparisons.best_set import best_set
+from experiments.stats.comparisons.equivalence import equivalence_test, non_inferiority_test
+from experiments.stats.comparisons.mcnemar import mcnemar_test, paired_table
+from experiments.stats.comparisons.multiplicity import adjust_p_values
+from experiments.stats.comparisons.newcombe import newcombe_interval
+from experiments.stats.comparisons.paired_comparison import compare_all, paired_comparison
 from validity.beta import Array, draw_beta, question_sizes
 from validity.pair_grid import PairCell, simulate_pairs
 

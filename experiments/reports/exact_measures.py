@@ -10,7 +10,7 @@ import numpy as np
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.majority_sizes import majority_sizes
 from experiments.reports.plain import estimate_fields, undefined_estimate
-from experiments.stats.exact import (
+from experiments.stats.repeats.exact import (
     exact_agreement,
     exact_bounds,
     exact_error_rates,

@@ -11,8 +11,8 @@ from calibration_sets.item import Item
 from calibration_sets.references.range_check import check_range
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.sample import Sample
-from experiments.stats.exact import exact_entropy
-from experiments.stats.repeats import item_entropy
+from experiments.stats.repeats.exact import exact_entropy
+from experiments.stats.repeats.inconsistency import item_entropy
 
 __all__ = [
     "MOST_INCONSISTENT",

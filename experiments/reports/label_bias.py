@@ -13,8 +13,8 @@ from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import GraderResults
 from experiments.reports.plain import content_rng, estimate_fields, undefined_estimate
 from experiments.reports.sample import Sample
-from experiments.stats.confusion import confusion_matrix
-from experiments.stats.exact import exact_agreement, exact_error_rates
+from experiments.stats.errors.confusion import confusion_matrix
+from experiments.stats.errors.rates import false_negative_rate, false_positive_rate
 from experiments.stats.label_bias import (
     FEWEST_QUESTIONS,
     accuracy_gain,
@@ -24,8 +24,8 @@ from experiments.stats.label_bias import (
     label_offsets,
     likeliest_counts,
 )
-from experiments.stats.rater_agreement import agreement
-from experiments.stats.rates import false_negative_rate, false_positive_rate
+from experiments.stats.raters.rater_agreement import agreement
+from experiments.stats.repeats.exact import exact_agreement, exact_error_rates
 
 __all__ = ["label_bias_fields"]
 

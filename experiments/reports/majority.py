@@ -9,7 +9,7 @@ from experiments.reports.exact_sample import ExactSample
 from experiments.reports.majority_sizes import majority_sizes
 from experiments.reports.plain import estimate_fields
 from experiments.reports.sample import Sample
-from experiments.stats.majority import majority_error_rates
+from experiments.stats.errors.majority import majority_error_rates
 
 __all__ = ["majority_fields"]
 

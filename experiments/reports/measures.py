@@ -27,11 +27,11 @@ from experiments.reports.reasons import (
     repeats_reason,
 )
 from experiments.reports.sample import Sample
-from experiments.stats.confusion import confusion_matrix
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.rater_agreement import agreement
-from experiments.stats.rates import error_rate_bounds, false_negative_rate, false_positive_rate
-from experiments.stats.repeats import alpha_repeats, flip_rate, pairwise_disagreement
+from experiments.stats.errors.confusion import confusion_matrix
+from experiments.stats.errors.rates import error_rate_bounds, false_negative_rate, false_positive_rate
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.rater_agreement import agreement
+from experiments.stats.repeats.inconsistency import alpha_repeats, flip_rate, pairwise_disagreement
 
 __all__ = [
     "agreement_fields",

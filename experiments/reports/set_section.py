@@ -8,7 +8,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from experiments.reports.plain import content_rng, estimate_fields
-from experiments.stats.rater_agreement import human_agreement
+from experiments.stats.raters.rater_agreement import human_agreement
 
 __all__ = ["human_agreement_fields", "set_fields"]
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_counts, check_labels, check_level, encode_clusters, encode_labels
 

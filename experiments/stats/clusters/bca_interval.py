@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import percentile_interval
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 
 __all__ = ["bca_interval"]
 
@@ -32,7 +32,7 @@ def bca_interval(
 
     Returns
     -------
-    Bounds; ``None`` where :func:`experiments.stats.cluster_bootstrap.percentile_interval` has none, where every draw
+    Bounds; ``None`` where :func:`experiments.stats.clusters.cluster_bootstrap.percentile_interval` has none, where every draw
     lies on one side of the value, where the jackknife does not vary or is not defined, and where the bounds are equal.
 
     Notes

@@ -30,7 +30,7 @@ def student_p_value(estimate: Estimate, *, null: float = 0.0, alternative: Alter
     Parameters
     ----------
     estimate
-        A mean from :func:`experiments.stats.clustered_mean.clustered_mean`.
+        A mean from :func:`experiments.stats.clusters.clustered_mean.clustered_mean`.
     null
         The hypothetical mean.
     alternative

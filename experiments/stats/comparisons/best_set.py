@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.clustered_mean import clustered_covariance
+from experiments.stats.clusters.clustered_mean import clustered_covariance
+from experiments.stats.comparisons.paired_comparison import check_means
 from experiments.stats.inputs import check_level, encode_clusters
-from experiments.stats.paired_comparison import check_means
 
 __all__ = ["BestSet", "RankedGrader", "best_set"]
 

@@ -15,11 +15,11 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
-from experiments.stats.clustered_mean import clustered_mean
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.clusters.student_tests import student_p_value
+from experiments.stats.comparisons.paired_comparison import check_means
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import encode_clusters
-from experiments.stats.paired_comparison import check_means
-from experiments.stats.student_tests import student_p_value
 
 __all__ = ["MarginTest", "equivalence_test", "non_inferiority_test"]
 
@@ -63,7 +63,7 @@ def equivalence_test(
     level
         Each one-sided test is made at ``1 - level``; above 0.5.
     bound, repeats
-        As in :func:`experiments.stats.paired_comparison.paired_comparison`.
+        As in :func:`experiments.stats.comparisons.paired_comparison.paired_comparison`.
 
     Returns
     -------

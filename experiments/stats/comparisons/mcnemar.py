@@ -1,7 +1,7 @@
 """McNemar's test on single labels: exact, mid-p and asymptotic.
 
 With repeats or with several items a question its assumptions fail; the sign-flip test of
-:mod:`experiments.stats.paired_comparison` takes both.
+:mod:`experiments.stats.comparisons.paired_comparison` takes both.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
+from experiments.stats.comparisons.mcnemar import PairedTable
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_level
-from experiments.stats.intervals import wilson
-from experiments.stats.mcnemar import PairedTable
+from experiments.stats.intervals.clustered_wilson import wilson
 
 __all__ = ["newcombe_interval"]
 
@@ -22,7 +22,7 @@ def newcombe_interval(table: PairedTable, *, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     table
-        From :func:`experiments.stats.mcnemar.paired_table`, which refuses repeats and shared questions.
+        From :func:`experiments.stats.comparisons.mcnemar.paired_table`, which refuses repeats and shared questions.
     level
         Confidence level.
 

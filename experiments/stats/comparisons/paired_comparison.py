@@ -14,12 +14,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
-from experiments.stats.clustered_mean import clustered_mean
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.clustered_mean import clustered_mean
+from experiments.stats.clusters.sign_flip import SignFlip, sign_flip_tests
+from experiments.stats.clusters.student_tests import student_p_value
 from experiments.stats.estimate import Difference
 from experiments.stats.inputs import check_level, encode_clusters
-from experiments.stats.sign_flip import SignFlip, sign_flip_tests
-from experiments.stats.student_tests import student_p_value
 
 __all__ = ["PairedComparison", "check_means", "compare_all", "compare_columns", "paired_comparison"]
 
@@ -68,7 +68,7 @@ def paired_comparison(
     resamples
         Permutation draws where not all can be enumerated.
     bound
-        As in :func:`experiments.stats.clustered_mean.clustered_mean`: used only where all questions agree.
+        As in :func:`experiments.stats.clusters.clustered_mean.clustered_mean`: used only where all questions agree.
     repeats
         The most verdicts that any item has; only carried along.
 
@@ -106,7 +106,7 @@ def compare_all(
 ) -> tuple[PairedComparison, ...]:
     """Compare every pair of graders.
 
-    The p-values are raw; :func:`experiments.stats.multiplicity.adjust_p_values` adjusts them for their number. A drawn
+    The p-values are raw; :func:`experiments.stats.comparisons.multiplicity.adjust_p_values` adjusts them for their number. A drawn
     p-value is never below ``1 / (1 + resamples)``: for Holm's method among P pairs, draw well over P / (1 - level).
 
     Parameters

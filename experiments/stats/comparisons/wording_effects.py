@@ -16,7 +16,7 @@ cluster-robust covariance.
 - *Both resampled*: models and questions are drawn with replacement, each independently of the other [the pigeonhole
   bootstrap, Owen 2007]. Where a few models truly differ its interval is too short, for the effects in a bootstrap of
   K have ``(K - 1) / K`` of the variance and there is no t; it is there to be set beside the other.
-- *Heterogeneity*: Cochran's Q and I squared from S (:mod:`experiments.stats.random_effects`).
+- *Heterogeneity*: Cochran's Q and I squared from S (:mod:`experiments.stats.comparisons.random_effects`).
 
 Where a model lacks items that another has, an item adds its influence on each mean: ``effect_k + (n / n_k)(d_ik -
 effect_k)`` where the model has it and ``effect_k`` where not. Their means are the effects, and with nothing missing
@@ -32,13 +32,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
-from experiments.stats.clustered_mean import clustered_covariance, clustered_mean
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.clusters.clustered_mean import clustered_covariance, clustered_mean
+from experiments.stats.clusters.student_tests import student_p_value
+from experiments.stats.comparisons.paired_comparison import PairedComparison, check_means, compare_columns
+from experiments.stats.comparisons.random_effects import Heterogeneity, heterogeneity
 from experiments.stats.estimate import Difference, Estimate
 from experiments.stats.inputs import encode_clusters
-from experiments.stats.paired_comparison import PairedComparison, check_means, compare_columns
-from experiments.stats.random_effects import Heterogeneity, heterogeneity
-from experiments.stats.student_tests import student_p_value
 
 __all__ = ["WordingEffects", "wording_effects"]
 
@@ -90,7 +90,7 @@ def wording_effects(
     rng, resamples
         Source and number of the permutation draws and of the bootstrap's.
     level, bound, repeats
-        As in :func:`experiments.stats.paired_comparison.paired_comparison`.
+        As in :func:`experiments.stats.comparisons.paired_comparison.paired_comparison`.
 
     Raises
     ------

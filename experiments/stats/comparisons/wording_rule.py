@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal, get_args
 
+from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_level
-from experiments.stats.wording_effects import WordingEffects
 
 __all__ = ["RuleCheck", "RuleScope", "WordingDecision", "WordingRule", "decide_wording"]
 
@@ -81,7 +81,7 @@ def decide_wording(rule: WordingRule, effects: Mapping[str, WordingEffects]) -> 
         The rule.
     effects
         The effects on each quantity that the rule names, from
-        :func:`experiments.stats.wording_effects.wording_effects` at the rule's level.
+        :func:`experiments.stats.comparisons.wording_effects.wording_effects` at the rule's level.
 
     Raises
     ------

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from experiments.stats.benchmark_scores import benchmark_scores
 from experiments.stats.correction.confusion_inversion import CorrectedShares, NotIdentifiedError, correct_shares
 from experiments.stats.correction.identification import Identification, check_identification
 from experiments.stats.correction.samples import GradedItems, LabelledItems, RatedItems, Samples, build_samples
@@ -17,7 +16,8 @@ from experiments.stats.correction.score_choice import ScoreChoice
 from experiments.stats.correction.uncertainty import bootstrap_estimate, bootstrap_shares, delta_estimate
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_counts, check_level
-from experiments.stats.scores import item_shares
+from experiments.stats.scores.benchmark_scores import benchmark_scores
+from experiments.stats.scores.score_functions import item_shares
 
 __all__ = ["ScoreCorrection", "correct_scores"]
 
@@ -77,7 +77,7 @@ def correct_scores(
     labels
         (L,) the scale. Each label must have a labelled item: leave off one that cannot occur.
     correct, not_attempted, penalty
-        As in :func:`experiments.stats.scores.score_value`.
+        As in :func:`experiments.stats.scores.score_functions.score_value`.
     level
         Confidence level, of the intervals and of the check that the error rates identify the shares.
     method

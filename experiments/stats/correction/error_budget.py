@@ -69,7 +69,7 @@ def error_budget(
     benchmark, calibration
         The two samples, taken to be independent.
     score
-        One of :data:`experiments.stats.scores.SCORES`.
+        One of :data:`experiments.stats.scores.score_functions.SCORES`.
     labels, correct, not_attempted, penalty
         As in :func:`experiments.stats.correction.correct_scores`.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.correction.influence import score_direction
 from experiments.stats.correction.samples import Samples
 

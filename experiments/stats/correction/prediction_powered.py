@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.correction.confusion_inversion import project_to_simplex
 from experiments.stats.correction.samples import GradedItems, LabelledItems, Samples, build_samples
 from experiments.stats.correction.score_choice import ScoreChoice
@@ -135,7 +135,7 @@ def powered_scores(
     unlabelled
         All other items of the benchmark.
     labels, correct, not_attempted, penalty
-        As in :func:`experiments.stats.scores.score_value`.
+        As in :func:`experiments.stats.scores.score_functions.score_value`.
     labelled_at_random, level
         As in :func:`powered_mean`.
 

@@ -28,9 +28,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.inputs import check_counts, check_labels, encode_clusters, encode_labels
-from experiments.stats.scores import item_shares
+from experiments.stats.scores.score_functions import item_shares
 
 __all__ = ["GradedItems", "LabelledItems", "RatedItems", "Samples", "Totals", "build_samples", "split_totals"]
 

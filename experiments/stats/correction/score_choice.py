@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.scores import SCORES, score_gradient, score_value
+from experiments.stats.scores.score_functions import SCORES, score_gradient, score_value
 
 __all__ = ["ScoreChoice"]
 
@@ -53,5 +53,5 @@ class ScoreChoice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All scores, in the order of :data:`experiments.stats.scores.SCORES`."""
+        """All scores, in the order of :data:`experiments.stats.scores.score_functions.SCORES`."""
         return tuple(SCORES)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval
 from experiments.stats.correction.confusion_inversion import invert_confusion, project_to_simplex
 from experiments.stats.correction.human_label_error import human_label_variance
 from experiments.stats.correction.influence import score_influence, student_half_width

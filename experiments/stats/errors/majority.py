@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_counts, check_labels, check_level, encode_clusters, encode_labels
-from experiments.stats.intervals import clustered_bounds
+from experiments.stats.intervals.clustered_wilson import clustered_bounds
 
 __all__ = ["MajorityErrorRates", "majority_curve", "majority_error_rates"]
 

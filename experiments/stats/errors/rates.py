@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_counts, check_expected, check_labels, encode_clusters, encode_labels
-from experiments.stats.intervals import clustered_wilson
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
 
 __all__ = ["ErrorRateBounds", "coverage", "error_rate_bounds", "false_negative_rate", "false_positive_rate"]
 

@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_level, encode_clusters
 

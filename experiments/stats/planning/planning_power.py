@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, special
 
 from experiments.stats.inputs import check_level
-from experiments.stats.planning import design_effect
+from experiments.stats.planning.label_counts import design_effect
 
 __all__ = ["detectable_difference", "detectable_difference_unpaired", "paired_power"]
 

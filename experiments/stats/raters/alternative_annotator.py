@@ -41,12 +41,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.stats.clustered_mean import clustered_mean
+from experiments.stats.clusters.clustered_mean import clustered_mean
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.loss_tests import benjamini_yekutieli, student_below, wilcoxon_below
-from experiments.stats.rater_agreement import code_ratings, count_ratings
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.loss_tests import benjamini_yekutieli, student_below, wilcoxon_below
+from experiments.stats.raters.rater_agreement import code_ratings, count_ratings
 
 __all__ = [
     "AlternativeAnnotatorResult",

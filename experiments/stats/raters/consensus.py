@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.stats.inputs import check_labels
-from experiments.stats.rater_agreement import code_ratings, count_ratings
+from experiments.stats.raters.rater_agreement import code_ratings, count_ratings
 
 if TYPE_CHECKING:
     import pandas as pd

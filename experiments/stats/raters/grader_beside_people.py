@@ -1,6 +1,6 @@
 """A grader beside people: what it has less what they have, on the same items and the same references.
 
-Wherever a rater faces the majority of the others (:mod:`experiments.stats.human_ceiling`), the grader is held against
+Wherever a rater faces the majority of the others (:mod:`experiments.stats.raters.human_ceiling`), the grader is held against
 that same reference: the difference is of one verdict of the grader and one label of that rater. A grader that is one
 more person of the same kind has a difference of 0 on average. To hold the grader against a consensus of all people,
 and people against each other, would not have that property.
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.clustered_mean import clustered_covariance, clustered_mean
+from experiments.stats.clusters.clustered_mean import clustered_covariance, clustered_mean
 from experiments.stats.estimate import Difference
-from experiments.stats.human_ceiling import label_measures, leave_one_out_references
 from experiments.stats.inputs import check_counts, check_labels, check_level, encode_clusters
-from experiments.stats.rater_agreement import code_ratings
+from experiments.stats.raters.human_ceiling import label_measures, leave_one_out_references
+from experiments.stats.raters.rater_agreement import code_ratings
 
 __all__ = ["GraderBesidePeople", "grader_beside_people"]
 

@@ -19,11 +19,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.stats.errors.rates import false_negative_rate, false_positive_rate
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import ScaleLevel, check_labels, check_level, encode_clusters
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.rater_agreement import Agreement, agreement, code_ratings, count_ratings, table_coefficients
-from experiments.stats.rates import false_negative_rate, false_positive_rate
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.rater_agreement import (
+    Agreement,
+    agreement,
+    code_ratings,
+    count_ratings,
+    table_coefficients,
+)
 
 __all__ = [
     "HumanCeiling",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.clustered_mean import clustered_covariance
+from experiments.stats.clusters.clustered_mean import clustered_covariance
 
 __all__ = ["benjamini_yekutieli", "student_below", "wilcoxon_below"]
 

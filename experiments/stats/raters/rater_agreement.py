@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, sum_by_cluster
-from experiments.stats.coefficients import Disagreement, ac1_disagreement, alpha_disagreement, kappa_disagreement
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters, encode_labels
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.repeats import alpha_estimate, item_disagreement
-from experiments.stats.resampled import coefficient_estimate
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.coefficients import Disagreement, ac1_disagreement, alpha_disagreement, kappa_disagreement
+from experiments.stats.raters.resampled import coefficient_estimate
+from experiments.stats.repeats.inconsistency import alpha_estimate, item_disagreement
 
 __all__ = [
     "Agreement",

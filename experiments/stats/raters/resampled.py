@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.cluster_bootstrap import percentile_interval
-from experiments.stats.coefficients import Disagreement
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 from experiments.stats.estimate import Estimate
-from experiments.stats.intervals import clustered_wilson
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.coefficients import Disagreement
 
 __all__ = ["coefficient_estimate"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, gammaln, xlogy
 
+from experiments.stats.errors.majority import MajorityErrorRates, draw_outcomes
+from experiments.stats.errors.rates import ErrorRateBounds
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_labels, encode_clusters, encode_labels
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.majority import MajorityErrorRates, draw_outcomes
-from experiments.stats.rates import ErrorRateBounds
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
 
 __all__ = [
     "check_shares",

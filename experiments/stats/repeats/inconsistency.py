@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, sum_by_cluster
-from experiments.stats.coefficients import alpha_disagreement
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters
-from experiments.stats.intervals import clustered_wilson
-from experiments.stats.krippendorff_alpha import alpha_of_counts
-from experiments.stats.resampled import coefficient_estimate
+from experiments.stats.intervals.clustered_wilson import clustered_wilson
+from experiments.stats.raters.coefficients import alpha_disagreement
+from experiments.stats.raters.krippendorff_alpha import alpha_of_counts
+from experiments.stats.raters.resampled import coefficient_estimate
 
 __all__ = [
     "alpha_estimate",

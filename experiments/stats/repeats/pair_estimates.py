@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.bca_interval import bca_interval
-from experiments.stats.cluster_bootstrap import percentile_interval
+from experiments.stats.clusters.bca_interval import bca_interval
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_level, encode_clusters
-from experiments.stats.pair_variances import (
+from experiments.stats.repeats.pair_variances import (
     KINDS,
     Cells,
     jackknife_pairs,

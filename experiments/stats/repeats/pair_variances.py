@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 
 __all__ = ["KINDS", "Cells", "PairSums", "jackknife_pairs", "pair_sums", "pair_variances", "resample_pairs"]
 

@@ -8,7 +8,7 @@ negative; with raw ones a prediction of the design at hand is the cluster-robust
 
 from __future__ import annotations
 
-from experiments.stats.variance_components import Component, CrossedComponents, VarianceComponents
+from experiments.stats.repeats.variance_components import Component, CrossedComponents, VarianceComponents
 
 __all__ = ["predicted_crossed_variance", "predicted_difference_variance", "predicted_variance"]
 
@@ -19,7 +19,7 @@ def predicted_variance(components: VarianceComponents, *, questions: int, items:
     Parameters
     ----------
     components
-        From :func:`experiments.stats.variance_components` or :func:`experiments.stats.correctness_components`.
+        From :func:`experiments.stats.repeats.variance_components` or :func:`experiments.stats.correctness_components`.
     questions
         Number of questions, G.
     items

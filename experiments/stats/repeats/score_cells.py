@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments.stats.inputs import check_counts, check_labels, encode_labels
-from experiments.stats.pair_variances import Cells
+from experiments.stats.repeats.pair_variances import Cells
 
 __all__ = ["check_scores", "correctness_cells", "score_cells"]
 

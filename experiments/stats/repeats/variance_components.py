@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from experiments.stats.estimate import Estimate
-from experiments.stats.pair_estimates import PairEstimates, estimate_pairs
-from experiments.stats.score_cells import check_scores, correctness_cells, score_cells
+from experiments.stats.repeats.pair_estimates import PairEstimates, estimate_pairs
+from experiments.stats.repeats.score_cells import check_scores, correctness_cells, score_cells
 
 __all__ = [
     "Component",
@@ -141,7 +141,7 @@ def correctness_components(
     """Components of whether a verdict is on people's side of ``positive``, as 0 or 1.
 
     Over all items; for one error rate pass only its items. The repeat component is the random part of
-    :func:`experiments.stats.error_split`, whose interval is the better one where few items are unstable.
+    :func:`experiments.stats.errors.error_split`, whose interval is the better one where few items are unstable.
 
     Parameters
     ----------

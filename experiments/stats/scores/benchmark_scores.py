@@ -5,7 +5,7 @@ each question weighs by how much of it was attempted, the questions and verdicts
 
 ``f1``, ``index`` and ``penalised`` are no proportions. Their interval is the delta method's, formed on the logit of
 the score's place between its smallest and largest possible value, so that it cannot leave them. The half-width before
-that transformation follows the same two rules as a rate's (head of :mod:`experiments.stats.intervals`): with f_k the
+that transformation follows the same two rules as a rate's (head of :mod:`experiments.stats.intervals.clustered_wilson`): with f_k the
 influence of one verdict of class k, and the cluster sums of f split into a positive and a negative part, it is the
 smaller of
 
@@ -32,12 +32,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import check_counts, check_expected, check_level, encode_clusters
-from experiments.stats.intervals import clustered_bounds, clustered_wilson
-from experiments.stats.score_influence import is_certain, linearise, normal_quantile, unseen_bounds
-from experiments.stats.scores import SCORES, Score, check_penalty, class_shares
+from experiments.stats.intervals.clustered_wilson import clustered_bounds, clustered_wilson
+from experiments.stats.scores.score_functions import SCORES, Score, check_penalty, class_shares
+from experiments.stats.scores.score_influence import is_certain, linearise, normal_quantile, unseen_bounds
 
 __all__ = ["benchmark_scores", "check_item_shares", "score_bounds"]
 
@@ -56,7 +56,7 @@ def benchmark_scores(
     rng: np.random.Generator | None = None,
     resamples: int = 10_000,
 ) -> dict[str, Estimate]:
-    """Every score of :data:`experiments.stats.scores.SCORES` by its name, over items with a valid verdict.
+    """Every score of :data:`experiments.stats.scores.score_functions.SCORES` by its name, over items with a valid verdict.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def benchmark_scores(
     labels
         (L,) the scale.
     correct, not_attempted, penalty
-        As in :func:`experiments.stats.scores.score_value`.
+        As in :func:`experiments.stats.scores.score_functions.score_value`.
     repeats
         The most verdicts that any item has.
     level
@@ -124,7 +124,7 @@ def score_bounds(
     expected
         Verdicts asked for, of every item or of each one.
     labels, correct, not_attempted, penalty
-        As in :func:`experiments.stats.scores.score_value`.
+        As in :func:`experiments.stats.scores.score_functions.score_value`.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def score_bounds(
     Raises
     ------
     ValueError
-        As in :func:`experiments.stats.scores.score_value`; or an item has more verdicts than were expected.
+        As in :func:`experiments.stats.scores.score_functions.score_value`; or an item has more verdicts than were expected.
     """
     check_penalty(penalty)
     table = check_counts(counts, n_labels=len(labels))

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.cluster_bootstrap import percentile_interval
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 from experiments.stats.estimate import Difference, Estimate
-from experiments.stats.score_influence import Linearised, is_certain, linearise, normal_quantile, unseen_bounds
-from experiments.stats.score_swaps import swap_p_value
-from experiments.stats.scores import Score
+from experiments.stats.scores.score_functions import Score
+from experiments.stats.scores.score_influence import Linearised, is_certain, linearise, normal_quantile, unseen_bounds
+from experiments.stats.scores.score_swaps import swap_p_value
 
 __all__ = ["Contrast", "score_difference"]
 

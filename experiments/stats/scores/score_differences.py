@@ -3,7 +3,7 @@
 The difference is the first model's score minus the second's.
 
 Paired, over the questions that both models have: question c moves the difference by ``d_c = f1.S1_c - f2.S2_c``, the
-difference of its influences on the two scores (:mod:`experiments.stats.score_influence`), so that what is hard for
+difference of its influences on the two scores (:mod:`experiments.stats.scores.score_influence`), so that what is hard for
 both models cancels. The variance is ``sum_c d_c**2 / (1 - h_c)``, h_c the mean of the question's two weights [CR2,
 Bell and McCaffrey 2002]; Student's t has as many degrees of freedom as questions enter either denominator, less one.
 For means of items, one a question, this is the paired t test.
@@ -25,13 +25,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from experiments.stats.benchmark_scores import check_item_shares
-from experiments.stats.cluster_bootstrap import bootstrap_sums, sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, sum_by_cluster
 from experiments.stats.estimate import Difference
 from experiments.stats.inputs import check_level, encode_clusters
-from experiments.stats.score_contrast import Contrast, score_difference
-from experiments.stats.score_swaps import all_swaps_fit, swapped_totals
-from experiments.stats.scores import SCORES, check_penalty, class_shares
+from experiments.stats.scores.benchmark_scores import check_item_shares
+from experiments.stats.scores.score_contrast import Contrast, score_difference
+from experiments.stats.scores.score_functions import SCORES, check_penalty, class_shares
+from experiments.stats.scores.score_swaps import all_swaps_fit, swapped_totals
 
 __all__ = ["ScoreDifferences", "paired_score_differences", "unpaired_score_differences"]
 
@@ -71,11 +71,11 @@ def paired_score_differences(
     Parameters
     ----------
     first, second
-        (n, L) and (m, L) each model's item shares, as in :func:`experiments.stats.benchmark_scores.benchmark_scores`.
+        (n, L) and (m, L) each model's item shares, as in :func:`experiments.stats.scores.benchmark_scores.benchmark_scores`.
     first_clusters, second_clusters
         (n,) and (m,) the question of each item, by which they are paired.
     labels, correct, not_attempted, penalty
-        As in :func:`experiments.stats.scores.score_value`.
+        As in :func:`experiments.stats.scores.score_functions.score_value`.
     repeats
         The most verdicts that any item has; only carried along.
     level
@@ -97,7 +97,7 @@ def paired_score_differences(
     Raises
     ------
     ValueError
-        As in :func:`experiments.stats.benchmark_scores.benchmark_scores`; an unknown ``test``, or no ``rng`` for it.
+        As in :func:`experiments.stats.scores.benchmark_scores.benchmark_scores`; an unknown ``test``, or no ``rng`` for it.
     """
     _check(level, penalty, test, ("student", "swap", "bootstrap"), rng)
     pair = _read_pair(

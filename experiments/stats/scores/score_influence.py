@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.scores import Score
+from experiments.stats.scores.score_functions import Score
 
 __all__ = ["Linearised", "is_certain", "linearise", "normal_quantile", "unseen_bounds"]
 

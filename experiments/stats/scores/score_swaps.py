@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.stats.cluster_bootstrap import BLOCK
+from experiments.stats.clusters.cluster_bootstrap import BLOCK
 
 __all__ = ["all_swaps_fit", "swap_p_value", "swapped_totals"]
 

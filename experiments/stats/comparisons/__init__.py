@@ -1,0 +1,1 @@
+"""Graders and wordings against each other."""

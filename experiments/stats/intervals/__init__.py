@@ -1,0 +1,1 @@
+"""Intervals for a rate, clustered by question."""

@@ -1,0 +1,1 @@
+"""How many labels, questions and repeats, and what they show."""

@@ -1,0 +1,1 @@
+"""People with each other, and a grader with people."""

@@ -1,0 +1,1 @@
+"""A grader against itself: inconsistency, and where the variance comes from."""

@@ -1,0 +1,1 @@
+"""Scores of a benchmark, and their differences."""
