@@ -32,7 +32,7 @@ def bca_interval(
 
     Returns
     -------
-    Bounds; ``None`` where :func:`experiments.stats.clusters.cluster_bootstrap.percentile_interval` has none, where every draw
+    Bounds; ``None`` where :func:`percentile_interval` has none, where every draw
     lies on one side of the value, where the jackknife does not vary or is not defined, and where the bounds are equal.
 
     Notes

@@ -1,1 +1,45 @@
 """Graders and wordings against each other."""
+
+from experiments.stats.comparisons.best_set import BestSet, RankedGrader, best_set
+from experiments.stats.comparisons.equivalence import MarginTest, equivalence_test, non_inferiority_test
+from experiments.stats.comparisons.mcnemar import McNemar, PairedTable, mcnemar_test, paired_table
+from experiments.stats.comparisons.multiplicity import AdjustedPValue, AdjustedPValues, adjust_p_values
+from experiments.stats.comparisons.newcombe import newcombe_interval
+from experiments.stats.comparisons.paired_comparison import PairedComparison, compare_all, paired_comparison
+from experiments.stats.comparisons.pareto import ParetoFront, ParetoPoint, pareto_front
+from experiments.stats.comparisons.random_effects import Heterogeneity, RandomEffects, heterogeneity, random_effects
+from experiments.stats.comparisons.wording_effects import WordingEffects, wording_effects
+from experiments.stats.comparisons.wording_rule import RuleCheck, WordingDecision, WordingRule, decide_wording
+
+__all__ = [
+    "AdjustedPValue",
+    "AdjustedPValues",
+    "BestSet",
+    "Heterogeneity",
+    "MarginTest",
+    "McNemar",
+    "PairedComparison",
+    "PairedTable",
+    "ParetoFront",
+    "ParetoPoint",
+    "RandomEffects",
+    "RankedGrader",
+    "RuleCheck",
+    "WordingDecision",
+    "WordingEffects",
+    "WordingRule",
+    "adjust_p_values",
+    "best_set",
+    "compare_all",
+    "decide_wording",
+    "equivalence_test",
+    "heterogeneity",
+    "mcnemar_test",
+    "newcombe_interval",
+    "non_inferiority_test",
+    "paired_comparison",
+    "paired_table",
+    "pareto_front",
+    "random_effects",
+    "wording_effects",
+]

@@ -106,7 +106,7 @@ def compare_all(
 ) -> tuple[PairedComparison, ...]:
     """Compare every pair of graders.
 
-    The p-values are raw; :func:`experiments.stats.comparisons.multiplicity.adjust_p_values` adjusts them for their number. A drawn
+    The p-values are raw; :func:`adjust_p_values` adjusts them for their number. A drawn
     p-value is never below ``1 / (1 + resamples)``: for Holm's method among P pairs, draw well over P / (1 - level).
 
     Parameters

@@ -126,7 +126,7 @@ def random_effects(
 
     With ``V = S + tau**2 I`` the mean is ``1' V^-1 y / 1' V^-1 1`` with the variance ``1 / 1' V^-1 1`` times the
     scale ``(y - mu)' V^-1 (y - mu) / (K - 1)`` [Hartung and Knapp 2001], not below 1 [Röver, Knapp and Friede 2015].
-    Weights can be negative where effects are strongly correlated; :mod:`experiments.stats.comparisons.wording_effects` weighs
+    Weights can be negative where effects are strongly correlated; :mod:`wording_effects` weighs
     models equally for that reason.
 
     Parameters

@@ -6,7 +6,7 @@
     Plain Wilson [1927]. Only for single labels: one verdict an item, one item a question.
 ``clopper-pearson``
     Exact tails [Clopper and Pearson 1934] of the effective sample size with its degrees of freedom adjusted, in the
-    manner of Korn and Graubard [1998]. The size is that of :func:`experiments.stats.intervals.clustered_wilson.clustered_sample_size`,
+    manner of Korn and Graubard [1998]. The size is that of :func:`clustered_sample_size`,
     so that all intervals take the same view of repeats and questions; where labels are single it is the number of
     items. Their own size, at most the items and with ``G - 1`` degrees of freedom, is at times far too large: over 96
     designs of 20 or 100 questions, 95% intervals covered .78 at worst with it and .935 with this one (Jeffreys' .75

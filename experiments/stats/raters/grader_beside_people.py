@@ -1,6 +1,6 @@
 """A grader beside people: what it has less what they have, on the same items and the same references.
 
-Wherever a rater faces the majority of the others (:mod:`experiments.stats.raters.human_ceiling`), the grader is held against
+Wherever a rater faces the majority of the others (:mod:`human_ceiling`), the grader is held against
 that same reference: the difference is of one verdict of the grader and one label of that rater. A grader that is one
 more person of the same kind has a difference of 0 on average. To hold the grader against a consensus of all people,
 and people against each other, would not have that property.

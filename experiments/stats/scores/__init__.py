@@ -1,1 +1,22 @@
 """Scores of a benchmark, and their differences."""
+
+from experiments.stats.scores.benchmark_scores import benchmark_scores, score_bounds
+from experiments.stats.scores.score_differences import (
+    ScoreDifferences,
+    paired_score_differences,
+    unpaired_score_differences,
+)
+from experiments.stats.scores.score_functions import SCORES, Score, item_shares, score_gradient, score_value
+
+__all__ = [
+    "SCORES",
+    "Score",
+    "ScoreDifferences",
+    "benchmark_scores",
+    "item_shares",
+    "paired_score_differences",
+    "score_bounds",
+    "score_gradient",
+    "score_value",
+    "unpaired_score_differences",
+]

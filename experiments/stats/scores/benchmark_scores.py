@@ -5,7 +5,7 @@ each question weighs by how much of it was attempted, the questions and verdicts
 
 ``f1``, ``index`` and ``penalised`` are no proportions. Their interval is the delta method's, formed on the logit of
 the score's place between its smallest and largest possible value, so that it cannot leave them. The half-width before
-that transformation follows the same two rules as a rate's (head of :mod:`experiments.stats.intervals.clustered_wilson`): with f_k the
+that transformation follows the same two rules as a rate's (head of :mod:`clustered_wilson`): with f_k the
 influence of one verdict of class k, and the cluster sums of f split into a positive and a negative part, it is the
 smaller of
 
@@ -56,7 +56,7 @@ def benchmark_scores(
     rng: np.random.Generator | None = None,
     resamples: int = 10_000,
 ) -> dict[str, Estimate]:
-    """Every score of :data:`experiments.stats.scores.score_functions.SCORES` by its name, over items with a valid verdict.
+    """Every score of :data:`SCORES` by its name, over items with a valid verdict.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def score_bounds(
     Raises
     ------
     ValueError
-        As in :func:`experiments.stats.scores.score_functions.score_value`; or an item has more verdicts than were expected.
+        As in :func:`score_value`; or an item has more verdicts than were expected.
     """
     check_penalty(penalty)
     table = check_counts(counts, n_labels=len(labels))

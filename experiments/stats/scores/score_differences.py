@@ -3,7 +3,7 @@
 The difference is the first model's score minus the second's.
 
 Paired, over the questions that both models have: question c moves the difference by ``d_c = f1.S1_c - f2.S2_c``, the
-difference of its influences on the two scores (:mod:`experiments.stats.scores.score_influence`), so that what is hard for
+difference of its influences on the two scores (:mod:`score_influence`), so that what is hard for
 both models cancels. The variance is ``sum_c d_c**2 / (1 - h_c)``, h_c the mean of the question's two weights [CR2,
 Bell and McCaffrey 2002]; Student's t has as many degrees of freedom as questions enter either denominator, less one.
 For means of items, one a question, this is the paired t test.
@@ -71,7 +71,7 @@ def paired_score_differences(
     Parameters
     ----------
     first, second
-        (n, L) and (m, L) each model's item shares, as in :func:`experiments.stats.scores.benchmark_scores.benchmark_scores`.
+        (n, L) and (m, L) each model's item shares, as in :func:`benchmark_scores`.
     first_clusters, second_clusters
         (n,) and (m,) the question of each item, by which they are paired.
     labels, correct, not_attempted, penalty
@@ -97,7 +97,7 @@ def paired_score_differences(
     Raises
     ------
     ValueError
-        As in :func:`experiments.stats.scores.benchmark_scores.benchmark_scores`; an unknown ``test``, or no ``rng`` for it.
+        As in :func:`benchmark_scores`; an unknown ``test``, or no ``rng`` for it.
     """
     _check(level, penalty, test, ("student", "swap", "bootstrap"), rng)
     pair = _read_pair(
