@@ -17,13 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from calibration_sets.importers import Imported, import_evouna, import_nq301
-from experiments.stats import Estimate, false_negative_rate, false_positive_rate, human_agreement
-from experiments.stats.comparisons.best_set import best_set
-from experiments.stats.comparisons.multiplicity import adjust_p_values
-from experiments.stats.comparisons.paired_comparison import PairedComparison, compare_all
-from experiments.stats.comparisons.pareto import pareto_front
+from experiments.stats import Estimate
+from experiments.stats.comparisons import PairedComparison, adjust_p_values, best_set, compare_all, pareto_front
 from experiments.stats.correction import GradedItems, LabelledItems, correct_scores
-from experiments.stats.raters.human_ceiling import grader_beside_people, human_ceiling
+from experiments.stats.errors import false_negative_rate, false_positive_rate
+from experiments.stats.raters import grader_beside_people, human_agreement, human_ceiling
 from graders.providers.baseline import grade_lexically
 
 SEED, LEVEL = 20261130, 0.95
@@ -52,8 +50,8 @@ class Judged:
         """(n, K) 1 where a grader is wrong, NaN where it has no verdict."""
         columns = [
             [
-                np.nan if label is None else float(label != right)
-                for label, right in zip(given, self.reference, strict=True)
+                np.nan if said is None else float(said != right)
+                for said, right in zip(given, self.reference, strict=True)
             ]
             for given in self.graders.values()
         ]
@@ -142,13 +140,13 @@ def nq301(folder: Path) -> str:
     )
     return f"""## NQ301: {len(judged.reference):,} answers, two people and a third on some, three graders
 
-Pairs of people agree on {shown(agreed.pairwise_raw)}% of the items, alpha {shown(agreed.alpha, percent=False)}. The human
-ceiling: each person held to the majority of the others, by the measures that a grader is held to.
+Pairs of people agree on {shown(agreed.pairwise_raw)}% of the items, alpha {shown(agreed.alpha, percent=False)}. The
+human ceiling: each person held to the majority of the others, by the measures that a grader is held to.
 
 {table(("person", "items", "agreement, %", "FN, %", "FP, %"), person_rows)}
 
-All people together: FN {shown(ceiling.false_negative_rate)}%, FP {shown(ceiling.false_positive_rate)}%. Each grader less
-people, on the same items against the same other people, in points:
+All people together: FN {shown(ceiling.false_negative_rate)}%, FP {shown(ceiling.false_positive_rate)}%. Each grader
+less people, on the same items against the same other people, in points:
 
 {table(("grader", "agreement", "FN", "FP"), beside_people(judged, ratings))}
 
@@ -191,9 +189,8 @@ def judges(folder: Path) -> str:
     pairs = compared(judged)
     family = adjust_p_values([pair.difference.p_value for pair in pairs])
     n_real = sum(bool(row.significant) for row in family.rows)
-    same = [
-        f"{pair.first} and {pair.second}" for pair, row in zip(pairs, family.rows, strict=True) if not row.significant
-    ]
+    undecided = [pair for pair, row in zip(pairs, family.rows, strict=True) if not row.significant]
+    same = "; ".join(f"{pair.first} and {pair.second}" for pair in undecided) or "none"
     best = best_set(
         judged.errors(), judged.clusters, names=list(judged.graders), rng=np.random.default_rng(SEED), level=LEVEL
     )
@@ -217,7 +214,8 @@ def judges(folder: Path) -> str:
 {table(("grader", "wrong, %", "FN, %", "FP, %", "may be the best", "on the FN-FP front"), rows)}
 
 The set not distinguishable from the best ({best.method}, level {best.level:.0%}, {best.n:,} items in {best.clusters:,}
-questions): {", ".join(best.members)}. Of {len(pairs)} pairs {n_real} differ after Holm; not told apart: {"; ".join(same) or "none"}.
+questions): {", ".join(best.members)}. Of {len(pairs)} pairs {n_real} differ after Holm (sign-flip tests by question).
+Not told apart: {same}. No costs were published with these verdicts, so the front is that of the two error rates.
 """
 
 
@@ -262,7 +260,8 @@ class Tally:
 
     def cells(self) -> tuple[str, ...]:
         n = max(self.tried, 1)
-        return f"{self.held} of {self.tried}", f"{self.error / n:+.2f}", f"{self.width / n:.1f}"
+        refused = f", {self.not_corrected} not corrected" if self.not_corrected else ""
+        return f"{self.held} of {self.tried}{refused}", f"{self.error / n:+.2f}", f"{self.width / n:.1f}"
 
 
 def counted(verdict: np.ndarray) -> np.ndarray:
@@ -287,15 +286,17 @@ def evouna(folder: Path, n_splits: int) -> str:
         for name in names
         for kind in kinds
     )
+    head = ("system", "people, %", "estimate", "95% interval holds it", "mean error, points", "mean width, points")
     return f"""## EVOUNA-TQ: a correction tried for real
 
-People's labels on four in five of {n_questions:,} questions are hidden; a grader (`baseline/lexical`) judges all. Each system's share
-of right answers on the hidden questions is estimated from the grader's verdicts there, uncorrected, and corrected (matrix
-inversion, delta method) with the error rates of the labelled fifth: of the system's own answers, or of the other four
-systems' answers, which need not carry over. The interval is held against what people said of the hidden answers, over
-{n_splits} random splits.
+People's labels on four in five of {n_questions:,} questions are hidden; a grader (`baseline/lexical`) judges all. Each
+system's share of right answers on the hidden questions is estimated from the grader's verdicts there, uncorrected, and
+corrected (matrix inversion, delta method) with the error rates of the labelled fifth: of the system's own answers, or
+of the other four systems' answers, which need not carry over. The interval is held against what people said of the
+hidden answers, over {n_splits} random splits. "Not corrected" counts splits whose labelled fifth does not identify the
+error rates: there the package says so and gives no corrected score.
 
-{table(("system", "people, %", "estimate", "95% interval holds the truth", "mean error, points", "mean width, points"), rows)}
+{table(head, rows)}
 
 The hidden questions themselves are the target here, while the intervals also carry the luck of drawing questions: with
 the system's own error rates they should hold it more often than 95% of the time.

@@ -1,6 +1,6 @@
 """Seconds and memory of all error rates and comparisons of graders, ours beside scipy and evalstats.
 
-    python benchmarks/statistics_speed.py [--rounds 3] [--large] [--work FOLDER]
+    python benchmarks/statistics_speed.py [--rounds 3] [--large | --short] [--work FOLDER]
 
 Twelve graders, 1,000 items in questions of one to five, ten repeats; 10,000 resamples for the interval of each
 false-negative and false-positive rate (24) and of each difference of two graders' error (66), and a sign-flip
@@ -159,7 +159,9 @@ def print_table(rows: Mapping[Contender, Sequence[Account]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="default: 3, or 1 with --large")
-    parser.add_argument("--large", action="store_true", help="100,000 items; the others scaled up from a part")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--large", action="store_true", help="100,000 items; the others scaled up from a part")
+    size.add_argument("--short", action="store_true", help="one round, without what needs an environment of its own")
     parser.add_argument("--work", type=Path, help="where environments are kept; default: a temporary folder")
     options = parser.parse_args()
     work = options.work or Path(tempfile.mkdtemp(prefix="statistics-speed-"))
@@ -172,13 +174,14 @@ def main() -> None:
 
 
 def run(bench: Bench, options: argparse.Namespace) -> None:
-    for contender in ALL:
+    contenders = tuple(contender for contender in ALL if not (options.short and contender.packages))
+    for contender in contenders:
         bench.python(contender)
-    rows: dict[Contender, list[Account]] = {contender: [] for contender in ALL}
-    rounds = options.rounds or (1 if options.large else 3)
+    rows: dict[Contender, list[Account]] = {contender: [] for contender in contenders}
+    rounds = options.rounds or (1 if options.large or options.short else 3)
     for turn in range(rounds):
-        start = turn % len(ALL)
-        for contender in (*ALL[start:], *ALL[:start]):
+        start = turn % len(contenders)
+        for contender in (*contenders[start:], *contenders[:start]):
             rows[contender].append(bench.run(contender))
     items = 100_000 if options.large else 1000
     print(

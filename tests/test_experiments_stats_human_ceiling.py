@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -268,15 +267,6 @@ def test_strangers_and_lengths_are_refused() -> None:
         beside([["RIGHT"], ["RIGHT"]], [[0, 0, 1]], positive="GREAT")
     with pytest.raises(ValueError, match=r"^counts: wrong shape"):
         beside([["RIGHT"], ["RIGHT"]], [[0, 1]])
-
-
-def test_fifty_thousand_ratings_are_fast() -> None:
-    rng = np.random.default_rng(0)
-    ratings: Any = rng.choice(LABELS, size=(5, 10_000)).tolist()
-    start = time.perf_counter()
-    result = ceiling(ratings, resamples=1000)
-    assert result.n_raters == 5
-    assert time.perf_counter() - start < 12
 
 
 def test_people_and_gpt_4_on_open_questions(calibration_data: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import numpy as np
@@ -180,24 +179,6 @@ def test_lengths_that_differ_and_bad_levels_are_refused() -> None:
         compare([0.1, 0.2], [0.1])
     with pytest.raises(ValueError, match=r"^level: not a confidence level"):
         compare([0.1, 0.2], [0.1, 0.3], level=95)
-
-
-def test_all_pairs_of_twelve_graders_on_a_thousand_items_take_under_three_seconds() -> None:
-    """One of the few sizes of ten repeats, and one where all sums differ."""
-    rng = np.random.default_rng(0)
-    for means in (rng.binomial(10, 0.2, (1000, 12)) / 10, rng.random((1000, 12))):
-        start = time.perf_counter()
-        assert len(compare_all(means, range(1000), names=[str(k) for k in range(12)], rng=fresh())) == 66
-        assert time.perf_counter() - start < 3
-
-
-@pytest.mark.slow
-def test_all_pairs_of_twelve_graders_on_a_hundred_thousand_items_take_under_forty_seconds() -> None:
-    means = np.random.default_rng(0).binomial(10, 0.2, (100_000, 12)) / 10
-    clusters = (np.arange(100_000) // 2).tolist()
-    start = time.perf_counter()
-    compare_all(means, clusters, names=[str(k) for k in range(12)], rng=fresh())
-    assert time.perf_counter() - start < 40
 
 
 def test_real_graders(calibration_data: Any) -> None:
