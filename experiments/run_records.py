@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
+from experiments.decision_specs import DecisionSpecs
 from experiments.errors import SpecError
 from experiments.grader_reading import GraderRecord, read_grader
 from experiments.official_rule import answers_by_letter
@@ -19,7 +20,7 @@ from graders.grader import Grader
 from graders.support import warnings_of
 from graders.verdict import ParserRule, Verdict
 
-__all__ = ["GraderRecord", "load_run_data", "record_run", "write_run"]
+__all__ = ["GraderRecord", "load_decisions", "load_run_data", "record_run", "write_run"]
 
 
 _Read = tuple[GraderResults, Sequence[Verdict] | None]
@@ -45,6 +46,7 @@ def record_run(experiment: Experiment, store: RunStore) -> None:
         set_digest=experiment.set_digest,
         graders=graders,
         analyses=experiment.analyses,
+        decisions=experiment.decisions,
     )
 
 
@@ -73,9 +75,10 @@ def write_run(
     set_digest: str,
     graders: Sequence[GraderRecord],
     analyses: Analyses,
+    decisions: DecisionSpecs | None = None,
 ) -> None:
     """Store the description of a run together with the set that it judges."""
-    payload = {
+    payload: dict[str, Any] = {
         "name": name,
         "n_items_in_set": n_items_in_set,
         "set_digest": set_digest,
@@ -84,7 +87,14 @@ def write_run(
         "graders": [asdict(grader) for grader in graders],
         "analyses": asdict(analyses),
     }
+    if decisions is not None and decisions != DecisionSpecs():
+        payload["decisions"] = decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
     store.create_run(RunRecord(run_id, payload), dump_set(calibration_set))
+
+
+def load_decisions(store: RunStore, run: str) -> DecisionSpecs:
+    """The rules that were fixed before the run, as its experiment wrote them; empty where it wrote none."""
+    return DecisionSpecs.model_validate(store.find_run(run).payload.get("decisions", {}))
 
 
 def load_run_data(

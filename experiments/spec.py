@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetNotFoundError
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model, read_toml, shorten
+from experiments.decision_specs import DecisionSpecs
 from experiments.errors import SpecError
 from experiments.grader_building import build_graders, is_file
 from experiments.official_rule import answers_by_letter
@@ -49,16 +51,19 @@ class Experiment:
     set_digest: str
     graders: tuple[Grader, ...]
     analyses: Analyses = field(default_factory=Analyses)
+    decisions: DecisionSpecs = field(default_factory=DecisionSpecs)
 
     @property
     def run_id(self) -> str:
         """``name-digest``."""
-        content = {
+        content: dict[str, Any] = {
             "set": dict(identify_set(self.calibration_set)),
             "whole_set": [self.set_digest, self.n_items_in_set],
             "graders": [[grader.grader_id, grader.title, grader.sampling.repeats] for grader in self.graders],
             "analyses": [str(self.analyses.level), self.analyses.parser, self.analyses.compare_parsers],
         }
+        if self.decisions != DecisionSpecs():
+            content["decisions"] = self.decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
         return f"{self.name}-{content_digest(content)[:8]}"
 
 
@@ -108,6 +113,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         set_digest=whole.digest,
         graders=graders,
         analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
+        decisions=spec.decisions,
     )
 
 

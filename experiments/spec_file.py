@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from experiments.decision_specs import AbSpec, AnsweringSpec, ChooseSpec, DecisionSpecs
 from graders.endpoint import OnUnsupported
 from graders.endpoint_rules import check_address, check_variable
 from graders.sampling import Channel, Method
@@ -93,6 +94,14 @@ class _ExperimentOwnSpec(_Strict):
     sampling: SamplingSpec = SamplingSpec()
     items: ItemsSpec = ItemsSpec()
     analyses: AnalysesSpec = AnalysesSpec()
+    choose: ChooseSpec | None = None
+    ab: AbSpec | None = None
+    answering: AnsweringSpec | None = None
+
+    @property
+    def decisions(self) -> DecisionSpecs:
+        """The tables that fix a decision."""
+        return DecisionSpecs(choose=self.choose, ab=self.ab, answering=self.answering)
 
 
 class ExperimentSpec(ServiceSpec, _ExperimentOwnSpec):
