@@ -43,7 +43,15 @@ from graders.verdict import FAILURES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md", "docs/models.md")
-GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, "docs/report.md", "docs/probes.md")
+GUIDE = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *PAGES,
+    "docs/report.md",
+    "docs/probes.md",
+    "docs/statistics.md",
+    "docs/decisions.md",
+)
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -183,7 +191,11 @@ SPEC_TABLES = {
     "SamplingSpec": "`[sampling]`",
     "ItemsSpec": "`[items]`",
     "AnalysesSpec": "`[analyses]`",
+    "ChooseSpec": "`[choose]`",
+    "AbSpec": "`[ab]`",
+    "AnsweringSpec": "`[answering]`",
 }
+DECISIONS = ("ChooseSpec", "AbSpec", "AnsweringSpec")
 """Models of an experiment's file, and the header that their keys stand under."""
 
 
@@ -195,9 +207,11 @@ def test_guide_knows_every_table_of_an_experiment() -> None:
 
 @pytest.mark.parametrize("name", SPEC_TABLES)
 def test_experiments_page_names_every_key_in_its_table(name: str) -> None:
-    rows = section(read_page("docs/experiments.md"), SPEC_TABLES[name])
+    page = "docs/decisions.md" if name in DECISIONS else "docs/experiments.md"
+    rows = section(read_page(page), SPEC_TABLES[name])
     model: type[BaseModel] = getattr(experiments.spec_file, name)
-    assert [key for key in model.model_fields if not is_said(key, rows)] == []
+    keys = [entry.alias or key for key, entry in model.model_fields.items()]
+    assert [key for key in keys if not is_said(key, rows)] == []
 
 
 def test_experiments_page_gives_the_defaults_of_sampling() -> None:
