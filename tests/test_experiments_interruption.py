@@ -77,9 +77,11 @@ class Place:
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors.decode()
 
-    def start_and_kill(self, after: float) -> bool:
-        """Kill the run that long after its start; whether it was still at work."""
+    def start_and_kill(self, after: float, *, n_paid: int = 0) -> bool:
+        """Kill the run once so much was paid for, and that long after; whether it was still at work."""
         process = self.start()
+        while self.paid().total() < n_paid and process.poll() is None:
+            time.sleep(0.002)
         time.sleep(after)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
@@ -164,11 +166,13 @@ def test_thirty_kills_of_a_replayed_run_each_end_in_the_report_of_an_unbroken_on
     expected = unbroken.report()
 
     choose = random.Random(20)
-    moments = [choose.uniform(0.1, 1.0) * duration for _ in range(N_KILLS)]
+    # Some at any moment, others in the middle of the work, however slow the machine is.
+    moments = [choose.uniform(0.1, 1.0) * duration if trial % 3 == 0 else 0.0 for trial in range(N_KILLS)]
+    paid_by_then = [0 if moment else choose.randrange(1, N_VERDICTS) for moment in moments]
 
     def kill_and_continue(trial: int) -> tuple[bool, int]:
         place = place_in(tmp_path / f"trial{trial}", experiment)
-        killed = place.start_and_kill(moments[trial])
+        killed = place.start_and_kill(moments[trial], n_paid=paid_by_then[trial])
         n_before = place.check_sound()
         place.finish()
         assert place.check_sound() == N_VERDICTS

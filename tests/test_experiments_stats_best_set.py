@@ -180,3 +180,13 @@ def test_the_best_is_in_the_set_at_the_familys_level(gaps: tuple[float, ...]) ->
         assert missed >= stats.binom.ppf(1e-4, 1500, 0.035)
     if gaps[-1] > 0.2:
         assert excluded > 0.99 * 1500
+
+
+@pytest.mark.parametrize("n", [1_000, 300_000])
+def test_one_verdict_of_many_tells_nobody_apart(n: int) -> None:
+    means = np.zeros((n, 2))
+    means[::5] = 1.0
+    means[1, 1] = 0.1
+    result = find(means, resamples=200)
+    assert result.members == ("g0", "g1")
+    assert result.graders[1].p_value == pytest.approx(0.16, abs=0.08)

@@ -153,3 +153,9 @@ def test_undefined_draws_are_left_out() -> None:
 def test_no_resamples_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^resamples: too few, got 0; expected 1 or more"):
         bootstrap_sums(np.ones((2, 1)), rng=np.random.default_rng(0), resamples=0)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95, float("nan")])
+def test_what_is_no_level_is_refused(level: float) -> None:
+    with pytest.raises(ValueError, match=r"^level: not a confidence level, got .+; expected a number between 0 and 1"):
+        percentile_interval(np.arange(5.0), level=level)

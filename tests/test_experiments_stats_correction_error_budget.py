@@ -158,3 +158,27 @@ def test_the_parts_are_the_variances_of_worlds_that_lack_the_others() -> None:
     assert np.mean([b.variance for b in budgets]) == pytest.approx(np.var(estimated), rel=0.2)
     assert of_benchmark < np.var(exact) * 1.2
     assert of_benchmark + of_repeats > np.var(exact) * 0.8
+
+
+def test_a_score_that_cannot_vary_has_no_budget() -> None:
+    benchmark = GradedItems(np.eye(2, dtype=np.int64)[[0] * 30 + [1] * 70], range(100))
+    counts = np.eye(2, dtype=np.int64)[[0] * 28 + [1] * 2 + [1] * 29 + [0]]
+    calibration = LabelledItems([TWO[0]] * 30 + [TWO[1]] * 30, counts, range(60))
+    roles: dict[str, Any] = {"labels": TWO, "correct": "CORRECT", "not_attempted": None}
+    assert error_budget(benchmark, calibration, "attempted", **roles) is None
+    assert error_budget(benchmark, calibration, "not_attempted", **roles) is None
+    assert error_budget(benchmark, calibration, "correct", **roles) is not None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_items_that_several_people_labelled_changes_no_digit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    people, counts = graded(rng, 90, repeats=4)
+    others = np.where(rng.random((2, 90)) < 0.8, people, rng.integers(3, size=(2, 90)))
+    benchmark = GradedItems(graded(rng, 80, repeats=3)[1], range(80))
+
+    def split(order: NDArray[np.int64]) -> ErrorBudget | None:
+        ratings = [[LABELS[a] for a in row[order]] for row in (people, *others)]
+        return error_budget(benchmark, RatedItems(ratings, counts[order], order.tolist()), "f1", **ROLES)
+
+    assert split(rng.permutation(90)) == split(np.arange(90))

@@ -217,3 +217,29 @@ def test_intervals_hold_their_level_and_beat_the_labels_alone(n: int) -> None:
         assert held[name] / 1000 == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 1000) ** 0.5)
     assert np.mean(widths) < 0.8 * 2 * Z * (0.4 * 0.6 / n) ** 0.5
     assert_allclose(np.isfinite(widths), True)
+
+
+def test_a_mean_of_equal_numbers_has_an_interval_that_is_no_point() -> None:
+    """Wilson's upper limit of 0 in 8 questions, times the bound."""
+    limit = norm.ppf(0.975) ** 2 / (8 + norm.ppf(0.975) ** 2)
+    same = ([1.0] * 8, [1.0] * 8, range(8), [1.0] * 20, range(8, 28))
+    found = powered_mean(*same, labelled_at_random=True)
+    assert found.standard_error == 0.0
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((1 - limit, 1 + limit))
+    wide = powered_mean(*same, labelled_at_random=True, bound=3.0).estimate
+    assert (wide.low, wide.high) == pytest.approx((1 - 3 * limit, 1 + 3 * limit))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_numbers_that_are_not_finite_are_refused(place: int, bad: float) -> None:
+    given: list[Any] = [[1.0, 0.0], [0.5, 0.5], ["a", "b"], [0.5, 0.0], ["c", "d"]]
+    given[place][1] = bad
+    with pytest.raises(ValueError, match=r"^(truth|predicted|unlabelled)\[1\]: not a finite number, got .+; expected"):
+        powered_mean(*given, labelled_at_random=True)
+
+
+def test_a_question_too_few_here_and_one_too_many_there_are_refused() -> None:
+    """Together they are as many as items, and every question would be another item's."""
+    with pytest.raises(ValueError, match=r"^clusters: wrong length, got 1; expected 2, one a labelled item"):
+        powered_mean([1, 0], [1, 1], ["a"], [1, 0], ["b", "c", "d"], labelled_at_random=True)

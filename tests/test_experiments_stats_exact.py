@@ -132,3 +132,46 @@ def test_no_draw_has_no_majority() -> None:
 def test_agreement_is_the_chance_of_peoples_label() -> None:
     found = exact_agreement(["CORRECT", "INCORRECT"], [[0.1, 0.2, 0.7], [0.3, 0, 0.7]], "ab", labels=LABELS, draws=10)
     assert found.value == pytest.approx((0.7 + 0.3) / 2)
+
+
+def test_the_order_of_items_moves_not_a_digit_of_the_bounds() -> None:
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet([1.0, 1.0, 1.0], 60)
+    chances[::7] = np.nan
+    reference = [LABELS[row % 3] for row in range(60)]
+    whole = exact_bounds(reference, chances, labels=LABELS, positive=LABELS[-1])
+    for _ in range(20):
+        order = rng.permutation(60).tolist()
+        turned = exact_bounds([reference[row] for row in order], chances[order], labels=LABELS, positive=LABELS[-1])
+        assert turned == whole
+
+
+@pytest.mark.parametrize("row", [[-0.5, 0.5, 1.0], [0.5, 0.2, 0.2], [0.5, 0.5, float("nan")], [float("inf"), 0, 0]])
+def test_the_row_that_is_no_distribution_is_named(row: list[float]) -> None:
+    shares = [[0.2, 0.3, 0.5], row]
+    for call in (lambda: exact_entropy(shares), lambda: exact_flip_rate(shares, "ab", draws=2)):
+        with pytest.raises(
+            ValueError, match=r"^shares\[1\]: no distribution, got .+; expected chances that add up to 1"
+        ):
+            call()
+
+
+def test_no_item_has_no_entropy() -> None:
+    assert exact_entropy([]) == []
+
+
+def test_agreement_on_what_is_no_scale_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^labels: a label stands twice, got .+; expected "):
+        exact_agreement(["a"], [[0.5, 0.5]], ["q"], labels=["a", "a"], draws=2)
+
+
+@pytest.mark.parametrize("draws", [0, -2])
+def test_a_distribution_that_stands_for_no_draw_is_refused(draws: int) -> None:
+    shares = [[0.4, 0.1, 0.5], [0.2, 0.3, 0.5]]
+    for call in (
+        lambda: exact_flip_rate(shares, "ab", draws=draws),
+        lambda: exact_agreement(["CORRECT"] * 2, shares, "ab", labels=LABELS, draws=draws),
+        lambda: exact_error_rates(["CORRECT"] * 2, shares, "ab", draws=draws, **RIGHT),
+    ):
+        with pytest.raises(ValueError, match=r"^draws: too few, got -?\d; expected 1 or more"):
+            call()

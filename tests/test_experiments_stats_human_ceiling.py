@@ -113,7 +113,7 @@ def test_kappa_of_all_equals_scikit_learn(scale_level: str, weights: str | None)
     ratings, _ = people(seed=3)
     rows = by_loops(ratings)
     expected = cohen_kappa_score([row[2] for row in rows], [row[3] for row in rows], labels=LABELS, weights=weights)
-    found = ceiling(ratings, scale_level=scale_level).cohen_kappa
+    found = ceiling(ratings, scale_level=scale_level).kappa
     assert found.value == pytest.approx(expected, abs=1e-9)
     assert (found.low or 1) < expected < (found.high or 0)
 
@@ -138,7 +138,7 @@ def test_three_people_with_a_tie_among_the_others() -> None:
 @pytest.mark.parametrize("ratings", [[], [[]], columns("R", "W"), columns("R.", ".W"), columns("..", "..")])
 def test_without_a_second_person_there_is_no_ceiling(ratings: Ratings) -> None:
     result = ceiling(ratings)
-    estimates = (result.raw, result.cohen_kappa, result.false_negative_rate, result.false_positive_rate)
+    estimates = (result.raw, result.kappa, result.false_negative_rate, result.false_positive_rate)
     assert [(one.value, one.low, one.high, one.n) for one in estimates] == [(None, None, None, 0)] * 4
     assert (result.raters, result.n_raters) == ((), 0)
 
@@ -146,7 +146,7 @@ def test_without_a_second_person_there_is_no_ceiling(ratings: Ratings) -> None:
 def test_one_class_has_agreement_and_no_kappa() -> None:
     result = ceiling(columns(*["RRR"] * 6))
     assert (result.raw.value, result.raw.low) == (1.0, pytest.approx(wilson(6, 6).low))
-    assert (result.cohen_kappa.value, result.cohen_kappa.low) == (None, None)
+    assert (result.kappa.value, result.kappa.low) == (None, None)
     assert (result.false_negative_rate.value, result.false_negative_rate.high) == (
         0.0,
         pytest.approx(wilson(0, 6).high),
@@ -288,8 +288,8 @@ def test_people_and_gpt_4_on_open_questions(calibration_data: Path) -> None:
     )
     same = sum(first == second for first, second in zip(*ratings, strict=True))
     assert result.raw.value == pytest.approx(same / len(labelled))
-    assert result.cohen_kappa.value is not None
-    assert 0.7 < result.cohen_kappa.value < 1
+    assert result.kappa.value is not None
+    assert 0.7 < result.kappa.value < 1
     assert result.raw.clusters == len(set(questions))
     counts = [[int(row["graders"]["gpt-4"] == label) for label in labels] for row in labelled]
     against = beside(ratings, counts, questions, labels=labels, positive="CORRECT")

@@ -112,8 +112,11 @@ def test_curve_equals_counting_every_draw_of_every_size(rows: list[tuple[str, li
     """Values by enumeration of draws, limits by the interval of item means; unequal repeats and empty items too."""
     reference, counts, clusters = [list(column) for column in zip(*rows, strict=True)]
     points = curve(reference, counts, clusters)
-    most = max(map(sum, counts))
-    assert [point.k for point in points] == list(range(1, most + 1))
+    assert [point.k for point in points] == list(range(1, max(map(sum, counts)) + 1))
+    most = {
+        side: max((sum(row) for label, row, _ in rows if (label == "CORRECT") == (side == "false_negative")), default=0)
+        for side in ("false_negative", "false_positive")
+    }
     for point in points:
         chosen: dict[str, list[tuple[float, int]]] = {name: [] for name in POINTS}
         for label, row, cluster in rows:
@@ -124,7 +127,9 @@ def test_curve_equals_counting_every_draw_of_every_size(rows: list[tuple[str, li
                 chosen[f"{side}_ties"].append((tie, cluster))
         for name in POINTS:
             shares = np.clip([share for share, _ in chosen[name]], 0, 1)
-            expected = clustered_wilson(shares, [cluster for _, cluster in chosen[name]], repeats=most)
+            expected = clustered_wilson(
+                shares, [cluster for _, cluster in chosen[name]], repeats=most[name.removesuffix("_ties")]
+            )
             found = getattr(point, name)
             assert (found.n, found.clusters, found.repeats) == (expected.n, expected.clusters, expected.repeats)
             if expected.value is None:
@@ -210,3 +215,12 @@ def test_more_verdicts_than_numbers_can_hold_are_refused_and_not_wrong() -> None
     assert majority_shares(table, 0, 3)[0] == pytest.approx([0.5])
     with pytest.raises(ValueError, match=r"^counts: too many verdicts of an item for 600 draws, got 1200"):
         majority_shares(table, 0, 600)
+
+
+def test_the_repeats_of_a_row_are_those_of_its_own_items() -> None:
+    reference = ["CORRECT"] * 20 + ["INCORRECT"] * 20
+    counts = [[0, 0, 1]] * 18 + [[1, 0, 0]] * 2 + [[8, 0, 2]] * 20
+    clusters = [row // 10 for row in range(40)]
+    rates = majority_error_rates(reference, counts, clusters, labels=LABELS, positive="CORRECT", k=1)
+    assert rates.false_negative == false_negative_rate(reference, counts, clusters, labels=LABELS, positive="CORRECT")
+    assert rates.false_positive == false_positive_rate(reference, counts, clusters, labels=LABELS, positive="CORRECT")

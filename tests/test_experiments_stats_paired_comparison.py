@@ -199,3 +199,11 @@ def test_real_graders(calibration_data: Any) -> None:
         assert comparison.difference.p_value == pytest.approx(comparison.student_p_value, abs=0.05)
         assert estimate.n + comparison.left_out == len(rows)
         assert estimate.clusters < estimate.n
+
+
+def test_one_question_of_many_that_differs_has_a_standard_error() -> None:
+    values = np.zeros(2_000_000)
+    values[7] = 1.0
+    estimate = clustered_mean(values, range(len(values)))
+    assert estimate.method == "student-clustered"
+    assert student_p_value(estimate) == pytest.approx(0.3173, abs=1e-4)

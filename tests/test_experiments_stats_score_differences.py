@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from experiments.stats.scores.score_differences import (
     unpaired_score_differences,
 )
 from experiments.stats.scores.score_functions import SCORES, item_shares
-from experiments.stats.scores.score_swaps import swap_p_value
+from experiments.stats.scores.score_swaps import swap_p_value, swapped_totals
 
 SCALE = ["NOT_ATTEMPTED", "INCORRECT", "CORRECT"]
 ROLES: dict[str, Any] = {"labels": SCALE, "correct": "CORRECT", "not_attempted": "NOT_ATTEMPTED"}
@@ -464,3 +465,12 @@ def test_size_of_the_paired_tests(test: Any) -> None:
         rejected += [(found[name].p_value or 0) <= 0.05 for name in names]
     assert (rejected <= stats.binom.ppf(0.999, 400, 0.06)).all(), rejected
     assert (rejected >= stats.binom.ppf(0.001, 400, 0.03)).all(), rejected
+
+
+def test_swaps_of_many_questions_take_little_memory() -> None:
+    sums = np.random.default_rng(0).random((20_000, 6))
+    tracemalloc.start()
+    swapped_totals(sums, rng=np.random.default_rng(0), resamples=400)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 * 2**20

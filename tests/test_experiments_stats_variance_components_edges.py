@@ -157,3 +157,12 @@ def test_bad_verdicts_are_refused() -> None:
         correctness_components(["MAYBE"], [[0, 0, 1]], "a", labels=LABELS, positive="CORRECT", rng=rng)
     with pytest.raises(ValueError, match=r"^level: not a confidence level"):
         correctness_components(["CORRECT"], [[0, 0, 1]], "a", labels=LABELS, positive="CORRECT", level=2, rng=rng)
+
+
+def test_a_raw_correlation_beyond_one_is_inside_its_interval() -> None:
+    scores = np.array([[[0.0], [np.nan], [np.nan]], [[0.0], [1.0], [1.0]]])
+    consistency = crossed(scores, ["a", "a", "b"], far=1.0).consistency
+    assert consistency.value == pytest.approx(2.0)
+    assert consistency.low is not None
+    assert consistency.high is not None
+    assert consistency.low < consistency.value <= consistency.high

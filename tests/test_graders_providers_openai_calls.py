@@ -337,9 +337,9 @@ def test_what_goes_wrong_gets_its_kind(loopback: Loopback, reaction: Any, kind: 
     assert error.retry_after == (7.0 if "7" in error.headers.get("retry-after", "") else None)
 
 
-def test_nobody_there_is_a_connection_error() -> None:
+def test_nobody_there_is_unreachable() -> None:
     grader = make_grader(Loopback("http://127.0.0.1:9/v1"))
-    assert ask_error(grader).kind == "connection"
+    assert ask_error(grader).kind == "unreachable"
 
 
 def test_key_goes_to_its_service_and_into_no_message(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

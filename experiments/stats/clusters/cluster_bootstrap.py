@@ -16,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.stats.inputs import check_level
+
 __all__ = ["bootstrap_sums", "percentile_interval", "sum_by_cluster"]
 
 CLUSTERS_A_ROW = 16
@@ -90,7 +92,13 @@ def percentile_interval(draws: NDArray[np.float64], *, level: float) -> tuple[fl
     Draws on which the statistic is not defined (NaN: for instance, one class only) are left out. ``None``
     when they are more than half of all, or when all the others are equal: a width of zero would read as
     certainty.
+
+    Raises
+    ------
+    ValueError
+        A ``level`` not between 0 and 1.
     """
+    check_level(level)
     defined = draws[~np.isnan(draws)]
     if len(defined) * 2 < len(draws) or not len(defined) or np.ptp(defined) < 1e-12:
         return None

@@ -20,7 +20,7 @@ from experiments.stats.inputs import check_level, encode_clusters
 __all__ = ["check_values", "clustered_covariance", "clustered_mean"]
 
 _ROUNDING = 1e-12
-"""A variance below this share of the squared values is rounding error."""
+"""A standard error below this share of the largest value is rounding error."""
 
 
 def clustered_mean(
@@ -61,7 +61,7 @@ def clustered_mean(
         return Estimate(None, None, None, level, "student-clustered", 0, 0, 0)
     mean = float(np.sort(numbers).mean())
     variance = float(clustered_covariance(numbers[:, None], codes)[0, 0]) if n_clusters > 1 else 0.0
-    if variance <= _ROUNDING * max(float(np.abs(numbers).max()) ** 2, _ROUNDING):
+    if variance <= (_ROUNDING * max(float(np.abs(numbers).max()), 1.0)) ** 2:
         normal = float(special.ndtri((1 + level) / 2)) ** 2
         half = bound * (1.0 if n_clusters == 1 else normal / (n_clusters + normal))
         return Estimate(mean, mean - half, mean + half, level, "wilson-clustered", n, n_clusters, repeats)

@@ -31,7 +31,8 @@ __all__ = ["BestSet", "RankedGrader", "best_set"]
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-12
-"""A variance below this share of the squared values is rounding error."""
+"""A standard error below this share of the largest value is rounding error, and so is a variance below this share of
+those that it is the difference of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,9 @@ def _p_values(
     covariance = clustered_covariance(values, codes)
     variances = np.diag(covariance)
     squared = variances[:, None] + variances[None, :] - 2 * covariance
-    squared[squared <= _ROUNDING * max(float(np.abs(values).max()) ** 2, _ROUNDING)] = 0.0
+    # A single verdict among millions is a difference, and no rounding error.
+    least = (_ROUNDING * max(float(np.abs(values).max()), 1.0)) ** 2
+    squared[squared <= _ROUNDING * (variances[:, None] + variances[None, :]) + least] = 0.0
     draws = _draw_means(covariance, n_clusters - 1, rng=rng, resamples=resamples)
     return [_p_value(place, behind, np.sqrt(squared[place]), draws, n_clusters) for place in range(len(behind))]
 

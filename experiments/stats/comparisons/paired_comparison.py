@@ -8,7 +8,7 @@ either of two lacks is left out of that pair alone, and counted.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -68,7 +68,7 @@ def paired_comparison(
     resamples
         Permutation draws where not all can be enumerated.
     bound
-        As in :func:`experiments.stats.clusters.clustered_mean.clustered_mean`: used only where all questions agree.
+        The largest difference that an item can show; 1 for shares. The interval keeps within it.
     repeats
         The most verdicts that any item has; only carried along.
 
@@ -195,6 +195,8 @@ def _compare(
 ) -> PairedComparison:
     used = ~np.isnan(differences)
     estimate = clustered_mean(differences[used], codes[used].tolist(), repeats=repeats, level=level, bound=bound)
+    if estimate.low is not None and estimate.high is not None and np.abs(differences[used]).max() <= bound:
+        estimate = replace(estimate, low=max(-bound, estimate.low), high=min(bound, estimate.high))
     test = "sign-flip-exact" if flip.exact else "sign-flip-monte-carlo"
     difference = Difference(estimate, flip.p_value if estimate.n else None, test)
     return PairedComparison(*names, difference, student_p_value(estimate), int((~used).sum()))

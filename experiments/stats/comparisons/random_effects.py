@@ -86,8 +86,9 @@ def heterogeneity(
         (K, K) covariance of their errors.
     clusters
         Number of questions that the covariance was estimated from. Q is then referred to Hotelling's distribution,
-        ``(G - 1)(K - 1) / (G - K + 1)`` times F, and not to chi-square, which few questions make too small.
-        ``None`` where the covariance is known.
+        ``(G - 1)(K - 1) / (G - K + 1)`` times F, and not to chi-square, which few questions make too small; and
+        tau squared and I squared rest on ``Q (G - K - 1) / (G - 1)``, whose mean is then K - 1 where nothing
+        differs. ``None`` where the covariance is known.
     level
         Confidence level of the intervals.
 
@@ -100,19 +101,21 @@ def heterogeneity(
     y, s = _check(effects, covariance)
     degrees = len(y) - 1
     spread = _spread(y, s)
-    if spread is None or (clusters is not None and clusters <= degrees):
+    share = 1.0 if clusters is None else (clusters - len(y) - 1) / max(clusters - 1, 1)
+    if spread is None or share <= 0:
         return Heterogeneity(None, max(degrees, 0), None, None, None, None, None, None, None, level)
     q = _q(0.0, *spread)
+    fair = q * share
     low, high = (_solve(_quantile(chance, degrees, clusters), *spread) for chance in ((1 + level) / 2, (1 - level) / 2))
     typical = degrees / float((1 / spread[1]).sum())
     return Heterogeneity(
         q=q,
         degrees=degrees,
         p_value=_tail(q, degrees, clusters),
-        tau_squared=_dersimonian_laird(*spread),
+        tau_squared=_dersimonian_laird(spread[0] * share**0.5, spread[1]),
         tau_squared_low=low,
         tau_squared_high=high,
-        i_squared=max(0.0, (q - degrees) / q) if q > 0 else 0.0,
+        i_squared=max(0.0, (fair - degrees) / fair) if fair > 0 else 0.0,
         i_squared_low=low / (low + typical),
         i_squared_high=high / (high + typical),
         level=level,

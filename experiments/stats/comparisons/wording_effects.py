@@ -30,11 +30,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
 from experiments.stats.clusters.clustered_mean import clustered_covariance, clustered_mean
 from experiments.stats.clusters.student_tests import student_p_value
+from experiments.stats.comparisons.effect_pooling import sampled_average
 from experiments.stats.comparisons.paired_comparison import PairedComparison, check_means, compare_columns
 from experiments.stats.comparisons.random_effects import Heterogeneity, heterogeneity
 from experiments.stats.estimate import Difference, Estimate
@@ -121,7 +121,7 @@ def wording_effects(
         effects=effects,
         covariance=None if covariance is None else tuple(map(tuple, covariance.tolist())),
         fixed=Difference(fixed, student_p_value(fixed), "student-clustered"),
-        sampled=_sampled(means, covariance, fixed, bound=bound),
+        sampled=sampled_average(means, covariance, fixed, bound=bound),
         resampled=_resampled(differences, codes, fixed, rng=rng, resamples=resamples),
         heterogeneity=_heterogeneity(means, covariance, fixed),
     )
@@ -151,30 +151,6 @@ def _influences(differences: Array) -> Array:
 
 def _row_means(values: Array) -> Array:
     return values.mean(axis=1) if values.shape[1] else np.zeros(0)
-
-
-def _sampled(means: Array, covariance: Array | None, fixed: Estimate, *, bound: float) -> Difference:
-    """The average with models as a sample; where nothing varies, Wilson's limit of 0 in K models as for questions."""
-    n_models, method = len(means), "student-models-questions"
-    if n_models < 2 or covariance is None or fixed.value is None:
-        return Difference(_estimate(fixed, None, method), None, method)
-    shared = max(0.0, float(covariance.sum() - np.trace(covariance)) / (n_models * (n_models - 1)))
-    own = max(float(np.var(means, ddof=1)), float(np.trace(covariance)) / n_models - shared) / n_models
-    variance = own + shared
-    if variance <= 1e-12 * max(float(np.abs(means).max()) ** 2, 1e-12):
-        normal = float(special.ndtri((1 + fixed.level) / 2)) ** 2
-        half = bound * normal / (min(n_models, fixed.clusters) + normal)
-        return Difference(_estimate(fixed, half, "wilson-clustered"), None, method)
-    parts = own**2 / (n_models - 1) + shared**2 / (fixed.clusters - 1)
-    degrees = min(variance**2 / parts, fixed.clusters - 1)
-    half = float(special.stdtrit(degrees, (1 + fixed.level) / 2)) * variance**0.5
-    p_value = min(1.0, 2 * float(special.stdtr(degrees, -abs(fixed.value) / variance**0.5)))
-    return Difference(_estimate(fixed, half, method), p_value, method)
-
-
-def _estimate(fixed: Estimate, half: float | None, method: str) -> Estimate:
-    low, high = (None, None) if fixed.value is None or half is None else (fixed.value - half, fixed.value + half)
-    return Estimate(fixed.value, low, high, fixed.level, method, fixed.n, fixed.clusters, fixed.repeats)
 
 
 def _resampled(

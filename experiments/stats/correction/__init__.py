@@ -13,9 +13,11 @@ from experiments.stats.correction.confusion_inversion import (
     invert_confusion,
     project_to_simplex,
 )
+from experiments.stats.correction.corrected_differences import CorrectedDifferences, corrected_differences
 from experiments.stats.correction.corrected_scores import ScoreCorrection, correct_scores
 from experiments.stats.correction.error_budget import ErrorBudget, error_budget
 from experiments.stats.correction.identification import Identification, check_identification
+from experiments.stats.correction.post_stratification import MissingStrataError, post_stratification_weights
 from experiments.stats.correction.prediction_powered import (
     PoweredMean,
     PoweredScore,
@@ -34,11 +36,13 @@ from experiments.stats.correction.sensitivity import (
 )
 
 __all__ = [
+    "CorrectedDifferences",
     "CorrectedShares",
     "ErrorBudget",
     "GradedItems",
     "Identification",
     "LabelledItems",
+    "MissingStrataError",
     "NotIdentifiedError",
     "PoweredMean",
     "PoweredScore",
@@ -54,8 +58,10 @@ __all__ = [
     "check_identification",
     "correct_scores",
     "correct_shares",
+    "corrected_differences",
     "error_budget",
     "invert_confusion",
+    "post_stratification_weights",
     "powered_mean",
     "powered_scores",
     "project_to_simplex",

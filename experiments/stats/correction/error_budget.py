@@ -62,7 +62,7 @@ def error_budget(
     not_attempted: str | None,
     penalty: float = 1.0,
 ) -> ErrorBudget | None:
-    """Split the delta-method variance of one corrected score; ``None`` where the score is not defined.
+    """Split the delta-method variance of one corrected score.
 
     Parameters
     ----------
@@ -72,6 +72,12 @@ def error_budget(
         One of :data:`experiments.stats.scores.score_functions.SCORES`.
     labels, correct, not_attempted, penalty
         As in :func:`experiments.stats.correction.correct_scores`.
+
+    Returns
+    -------
+    ErrorBudget or None
+        ``None`` where the score is not defined, and where it cannot vary: the share attempted on a scale without a
+        label of no attempt.
 
     Raises
     ------
@@ -89,7 +95,7 @@ def error_budget(
         raise NotIdentifiedError("not identified: no benchmark item has a valid verdict")
     pi = np.array(solve_samples(samples, correct=correct).shares)
     gradient = choice.gradient(score, pi)
-    if np.isnan(gradient).any():
+    if np.isnan(gradient).any() or not gradient.any():
         return None
     people = human_label_variance(samples, pi, gradient)
     direction = score_direction(samples, gradient)
@@ -103,7 +109,7 @@ def _split(
     benchmark_noise, calibration_noise, misgrading = 0.0, 0.0, _misgrading(samples, pi, direction, noise)
     if noise is not None:
         benchmark_noise = _mean(noise[0] / samples.repeats) / len(samples.shares)
-        weights = samples.people @ (pi / samples.people.sum(axis=0))
+        weights = samples.people @ (pi / np.sort(samples.people, axis=0).sum(axis=0))
         calibration_noise = float(np.sort(weights**2 * noise[1] / samples.labelled_repeats).sum())
     # Estimates of parts can exceed the whole by chance; then they share it.
     fit = min(1.0, _ratio(parts.benchmark_variance, benchmark_noise + misgrading))
@@ -124,7 +130,7 @@ def _misgrading(samples: Samples, pi: Array, direction: Array, noise: tuple[Arra
     values = samples.verdicts @ direction
     total = 0.0
     for share, row, weights in zip(pi, samples.totals().matrix, samples.people.T, strict=True):
-        size = float(weights.sum())
+        size = float(np.sort(weights).sum())
         spread = float(np.sort(weights * (values - row @ direction) ** 2).sum()) / max(size - 1, 1)
         if noise is not None:
             spread -= float(np.sort(weights * noise[1] / samples.labelled_repeats).sum()) / size

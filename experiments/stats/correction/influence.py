@@ -22,7 +22,15 @@ from scipy import special
 
 from experiments.stats.correction.samples import Samples, Totals, split_totals
 
-__all__ = ["Influence", "influence", "score_direction", "score_influence", "student_half_width"]
+__all__ = [
+    "Influence",
+    "degrees_of_freedom",
+    "influence",
+    "influence_of_sums",
+    "score_direction",
+    "score_influence",
+    "student_half_width",
+]
 
 Array = NDArray[np.float64]
 
@@ -69,8 +77,12 @@ def influence(samples: Samples, shares_weight: Array, matrix_weight: Array, *, m
     made_up
         Whether the made-up questions (:mod:`experiments.stats.correction.samples`) count.
     """
-    sums = np.concatenate(samples.blocks(made_up=made_up))
-    n_labels = len(samples.labels)
+    return influence_of_sums(np.concatenate(samples.blocks(made_up=made_up)), shares_weight, matrix_weight)
+
+
+def influence_of_sums(sums: Array, shares_weight: Array, matrix_weight: Array) -> Influence:
+    """The same from the sums by question (G, K + K * K) of :meth:`Samples.blocks`, in their order."""
+    n_labels = len(shares_weight)
     totals = split_totals(sums.sum(axis=0), n_labels)
     cells = sums[:, n_labels:].reshape(-1, n_labels, n_labels)
     return Influence(
@@ -94,11 +106,16 @@ def student_half_width(samples: Samples, parts: Influence, *, level: float) -> f
 
     The benchmark brings G - 1 of them, each row of M one fewer than the questions with such an item.
     """
-    variances = np.array([parts.benchmark_variance, *(parts.rows**2).sum(axis=0)])
-    degrees = np.maximum(np.array([samples.n_clusters, *samples.row_clusters]) - 1, 1)
-    divisor = float((variances**2 / degrees).sum())
-    freedom = float(variances.sum()) ** 2 / divisor if divisor > 0 else float(degrees.min())
+    freedom = degrees_of_freedom(parts, np.array([samples.n_clusters, *samples.row_clusters]))
     return float(special.stdtrit(freedom, (1 + level) / 2)) * float(np.sqrt(parts.variance))
+
+
+def degrees_of_freedom(parts: Influence, questions: NDArray[np.int64]) -> float:
+    """Those of Welch and Satterthwaite; ``questions`` (1 + K,) of the benchmark and of each row of M."""
+    variances = np.array([parts.benchmark_variance, *(parts.rows**2).sum(axis=0)])
+    degrees = np.maximum(questions - 1, 1)
+    divisor = float((variances**2 / degrees).sum())
+    return float(variances.sum()) ** 2 / divisor if divisor > 0 else float(degrees.min())
 
 
 def _benchmark_part(sums: Array, totals: Totals, weight: Array) -> Array:

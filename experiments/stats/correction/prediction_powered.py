@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
+from experiments.stats.clusters.clustered_mean import check_values
 from experiments.stats.correction.confusion_inversion import project_to_simplex
 from experiments.stats.correction.samples import GradedItems, LabelledItems, Samples, build_samples
 from experiments.stats.correction.score_choice import ScoreChoice
@@ -66,6 +67,7 @@ def powered_mean(
     labelled_at_random: bool,
     power: float | None = None,
     level: float = 0.95,
+    bound: float = 1.0,
 ) -> PoweredMean:
     """Mean of ``truth`` over the benchmark, from labels on a random part of it [PPI++: Angelopoulos et al. 2023].
 
@@ -81,28 +83,35 @@ def powered_mean(
         Lambda, tuned (:func:`tune_power`) if ``None``.
     level
         Confidence level.
+    bound
+        Largest distance from the mean that a question could have shown; used only where nothing varies.
 
     Returns
     -------
     PoweredMean
         Interval from Student's quantile with one fewer degrees of freedom than labelled questions, on the
         cluster-robust (CR2) standard error. With one item a question the squared error is
-        ``lambda**2 s**2(x) / N + s**2(y - lambda x) / n``. No interval with fewer than two labelled or unlabelled
-        questions.
+        ``lambda**2 s**2(x) / N + s**2(y - lambda x) / n``. Where that is 0 it says nothing: the interval is the mean
+        plus and minus ``bound`` times Wilson's upper limit of 0 in as many labelled questions. No interval with fewer
+        than two labelled or unlabelled questions.
 
     Raises
     ------
     ValueError
-        Labelled items that are no random part, samples without an item, lengths that differ.
+        Labelled items that are no random part, samples without an item, lengths that differ, a number that is not
+        finite.
     """
     _check_random(labelled_at_random)
     check_level(level)
-    labels, verdicts, others = (np.asarray(values, dtype=np.float64) for values in (truth, predicted, unlabelled))
-    if labels.shape != verdicts.shape or labels.ndim != 1 or others.ndim != 1 or not len(labels) or not len(others):
+    labels, verdicts = check_values(truth, "truth"), check_values(predicted, "predicted")
+    others = check_values(unlabelled, "unlabelled")
+    if labels.shape != verdicts.shape or not len(labels) or not len(others):
         raise ValueError(
             f"truth: wrong shapes, got {labels.shape}, {verdicts.shape}, {others.shape}; expected (n,), (n,), (N,)"
         )
     n = len(labels)
+    if len(clusters) != n:
+        raise ValueError(f"clusters: wrong length, got {len(clusters)}; expected {n}, one a labelled item")
     codes = encode_clusters([*clusters, *unlabelled_clusters], n=n + len(others))
     groups = codes[:n], codes[n:]
     tuned = tune_power(labels, verdicts, others) if power is None else float(power)
@@ -110,6 +119,10 @@ def powered_mean(
     error = _standard_error(labels - tuned * verdicts, tuned * others, groups)
     questions = len(np.unique(groups[0]))
     half = None if error is None else float(special.stdtrit(questions - 1, (1 + level) / 2)) * error
+    if half is not None and half <= _ROUNDING * (
+        float(np.abs(np.concatenate([labels, verdicts, others])).max()) or 1.0
+    ):
+        half = bound * _unseen(questions, level)
     low, high = (None, None) if half is None else (value - half, value + half)
     estimate = Estimate(value, low, high, level, "prediction-powered", len(codes), len(np.unique(codes)), 1)
     return PoweredMean(estimate, tuned, error)
@@ -147,14 +160,19 @@ def powered_scores(
     Raises
     ------
     ValueError
-        As in :func:`powered_mean`; a label off the scale, a negative count.
+        As in :func:`powered_mean`; a label off the scale, a negative count, labelled items with weights.
     """
     _check_random(labelled_at_random)
     check_level(level)
     choice = ScoreChoice(tuple(labels), correct, not_attempted, penalty)
+    if labelled.weights is not None:
+        raise ValueError("labelled: weighted items, got weights; expected a random part, each item counting alike")
     samples = build_samples(unlabelled, labelled, labels=labels, shared_clusters=True)
     if not len(samples.people) or not len(samples.shares):
-        raise ValueError("labelled: no item with a verdict in one of the two parts; expected some in both")
+        raise ValueError(
+            f"labelled: no item with a verdict in one of the two parts, got {len(samples.people)} labelled and "
+            f"{len(samples.shares)} unlabelled; expected some in both"
+        )
     return {name: _powered_score(name, samples, choice, level=level) for name in choice.names}
 
 

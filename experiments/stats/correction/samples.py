@@ -32,7 +32,16 @@ from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.inputs import check_counts, check_labels, encode_clusters, encode_labels
 from experiments.stats.scores.score_functions import item_shares
 
-__all__ = ["GradedItems", "LabelledItems", "RatedItems", "Samples", "Totals", "build_samples", "split_totals"]
+__all__ = [
+    "GradedItems",
+    "LabelledItems",
+    "RatedItems",
+    "Samples",
+    "Totals",
+    "assemble_samples",
+    "build_samples",
+    "split_totals",
+]
 
 _MADE_UP = 0.5
 """Weight of a made-up question."""
@@ -55,12 +64,14 @@ class GradedItems:
 class LabelledItems:
     """Calibration items: people's label ``reference`` (n,), ``counts`` (n, L) and ``clusters`` (n,) of each.
 
-    Items without a valid verdict are left out.
+    Items without a valid verdict are left out. ``weights`` (n,), 0 or more, say how much each counts in the confusion
+    matrix, such as :func:`experiments.stats.correction.post_stratification_weights`; ``None`` weighs all alike.
     """
 
     reference: Sequence[str]
     counts: ArrayLike
     clusters: Sequence[Hashable]
+    weights: ArrayLike | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,9 +106,10 @@ class Samples:
     """Checked samples.
 
     ``shares`` (N, K), ``codes`` (N,) and ``repeats`` (N,) of benchmark items; ``people`` (n, K), each row the shares
-    of people's labels, ``verdicts`` (n, K), ``labelled_codes`` (n,) and ``labelled_repeats`` (n,) of calibration
-    items. Codes are shared between the two samples if ``shared``. ``ratings`` (H, n, K) are the labels of several
-    people as 0 and 1, all 0 where one did not label an item; ``None`` where each item has one label.
+    of people's labels times the item's weight (1 on average), ``verdicts`` (n, K), ``labelled_codes`` (n,) and
+    ``labelled_repeats`` (n,) of calibration items. Codes are shared between the two samples if ``shared``. ``ratings``
+    (H, n, K) are the labels of several people as 0 and 1, all 0 where one did not label an item; ``None`` where each
+    item has one label.
     """
 
     labels: tuple[str, ...]
@@ -177,23 +189,41 @@ def build_samples(
     ValueError
         A label off the scale, a negative count, lengths that differ.
     """
+    codes = encode_clusters(benchmark.clusters, n=len(check_counts(benchmark.counts)))
+    labelled_codes = encode_clusters(calibration.clusters, n=len(check_counts(calibration.counts)))
+    if shared_clusters:
+        both = [*benchmark.clusters, *calibration.clusters]
+        codes, labelled_codes = np.split(encode_clusters(both, n=len(both)), [len(codes)])
+    return assemble_samples(
+        benchmark, calibration, codes, labelled_codes, labels=labels, shared_clusters=shared_clusters
+    )
+
+
+def assemble_samples(
+    benchmark: GradedItems,
+    calibration: LabelledItems | RatedItems,
+    codes: NDArray[np.int64],
+    labelled_codes: NDArray[np.int64],
+    *,
+    labels: Sequence[str],
+    shared_clusters: bool,
+) -> Samples:
+    """As :func:`build_samples`, with the whole number of each item's question in place of its name."""
     check_labels(labels)
     ratings = _rating_cells(calibration, labels)
-    counts = check_counts(benchmark.counts, n_labels=len(labels))
+    counts = check_counts(benchmark.counts, n=len(codes), n_labels=len(labels))
     labelled = check_counts(calibration.counts, n=ratings.shape[1], n_labels=len(labels))
-    codes = encode_clusters(benchmark.clusters, n=len(counts))
-    labelled_codes = encode_clusters(calibration.clusters, n=len(labelled))
-    if shared_clusters:
-        union = encode_clusters([*benchmark.clusters, *calibration.clusters], n=len(counts) + len(labelled))
-        codes, labelled_codes = union[: len(counts)], union[len(counts) :]
-    n_labels_given = ratings.sum(axis=(0, 2))
-    used, labelled_used = counts.sum(axis=1) > 0, (labelled.sum(axis=1) > 0) & (n_labels_given > 0)
+    n_labels_given, weights = ratings.sum(axis=(0, 2)), _check_weights(calibration, len(labelled))
+    used = counts.sum(axis=1) > 0
+    labelled_used = (labelled.sum(axis=1) > 0) & (n_labels_given > 0) & (weights > 0)
+    weights = weights[labelled_used] / _mean_weight(weights[labelled_used])
+    people = (ratings.sum(axis=0) / np.maximum(n_labels_given, 1)[:, None])[labelled_used]
     return Samples(
         labels=tuple(labels),
         shares=item_shares(counts[used]),
         codes=codes[used],
         repeats=counts[used].sum(axis=1),
-        people=(ratings.sum(axis=0) / np.maximum(n_labels_given, 1)[:, None])[labelled_used],
+        people=people * weights[:, None],
         verdicts=item_shares(labelled[labelled_used]),
         labelled_codes=labelled_codes[labelled_used],
         labelled_repeats=labelled[labelled_used].sum(axis=1),
@@ -228,6 +258,20 @@ def _rating_cells(calibration: LabelledItems | RatedItems, labels: Sequence[str]
         known = encode_labels([label for label in row if label is not None], labels, where=f"ratings[{person}]")
         cells[person, given, known] = 1.0
     return cells
+
+
+def _check_weights(calibration: LabelledItems | RatedItems, n: int) -> Array:
+    if isinstance(calibration, RatedItems) or calibration.weights is None:
+        return np.ones(n)
+    weights = np.asarray(calibration.weights, dtype=np.float64)
+    if weights.shape != (n,) or not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise ValueError(f"weights: not one weight an item, got shape {weights.shape}; expected ({n},), all 0 or more")
+    return weights
+
+
+def _mean_weight(weights: Array) -> float:
+    # Sorted, so that the order of items cannot move the last bit.
+    return float(np.sort(weights).mean()) if len(weights) else 1.0
 
 
 def _divide(numerator: Array, divisor: Array) -> Array:

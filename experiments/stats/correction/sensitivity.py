@@ -89,7 +89,10 @@ def stratum_corrections(
     def part(stratum: Hashable) -> StratumCorrection:
         rows = [row for row in range(n) if strata[row] == stratum]
         items = LabelledItems(
-            [calibration.reference[row] for row in rows], counts[rows], [calibration.clusters[row] for row in rows]
+            [calibration.reference[row] for row in rows],
+            counts[rows],
+            [calibration.clusters[row] for row in rows],
+            None if calibration.weights is None else np.asarray(calibration.weights, dtype=np.float64)[rows],
         )
         corrected = correct_scores(
             benchmark,

@@ -11,6 +11,7 @@ from experiments.stats.errors.rates import (
     false_negative_rate,
     false_positive_rate,
 )
+from experiments.stats.errors.weighted_rate import kish_size, weighted_rate
 
 __all__ = [
     "BoundedErrorRates",
@@ -27,7 +28,9 @@ __all__ = [
     "error_split",
     "false_negative_rate",
     "false_positive_rate",
+    "kish_size",
     "majority_curve",
     "majority_error_rates",
     "split_wrong_verdicts",
+    "weighted_rate",
 ]

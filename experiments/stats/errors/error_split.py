@@ -12,7 +12,7 @@ Hoeffding 1948], and they add up to ``w / r``, the item's part of the rate. With
 
 Why this definition: what survives *any* number of repeats under a majority is the share of items with ``e_i > 1/2``.
 That share has no unbiased estimator from finitely many repeats, since it jumps where e_i passes 1/2; the curve of
-:func:`experiments.stats.majority_curve` shows how far the repeats at hand go towards it. The two definitions agree
+:func:`experiments.stats.errors.majority_curve` shows how far the repeats at hand go towards it. The definitions agree
 where items are always right or always wrong, and ``e (2 e - 1) <= 1{e > 1/2} <= e**2 + 3 e (1 - e)`` holds for every e
 in [0, 1], so that the share lies between ``systematic - random`` and ``systematic + 3 random``, the sharpest linear
 bounds in the two parts: :attr:`ErrorSplit.majority_limit`. Little randomness pins it down.

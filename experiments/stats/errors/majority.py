@@ -139,7 +139,6 @@ def _majority_points(votes: _Votes, draws: Sequence[int], *, level: float) -> li
         return []
     distinct, which = _distinct_rows(votes.table)
     valid = distinct.sum(axis=1)
-    most = int(valid.max(initial=0))
     shares = np.zeros((len(distinct), len(draws), 4))  # lost, won, tied, and whether the item has enough verdicts
     for place, k in enumerate(draws):
         enough = valid >= k
@@ -147,9 +146,10 @@ def _majority_points(votes: _Votes, draws: Sequence[int], *, level: float) -> li
         shares[enough, place] = np.column_stack([np.clip(1 - wins - ties, 0, 1), wins, ties, np.ones_like(wins)])
     rows = {True: votes.is_positive, False: ~votes.is_positive}
     sums = {right: _cluster_shares(shares, which[row], votes.codes[row]) for right, row in rows.items()}
+    most = {right: int(votes.valid[row].max(initial=0)) for right, row in rows.items()}
 
     def rate(right: bool, place: int, kind: int) -> Estimate:
-        return _share_estimate(sums[right][:, place, kind], sums[right][:, place, 3], repeats=most, level=level)
+        return _share_estimate(sums[right][:, place, kind], sums[right][:, place, 3], repeats=most[right], level=level)
 
     return [
         MajorityErrorRates(k, rate(True, place, 0), rate(False, place, 1), rate(True, place, 2), rate(False, place, 2))

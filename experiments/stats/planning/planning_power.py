@@ -51,7 +51,7 @@ def paired_power(
     Raises
     ------
     ValueError
-        A deviation not above 0, fewer than two questions, as in :func:`experiments.stats.design_effect`.
+        A deviation not above 0, fewer than two questions, as in :func:`experiments.stats.planning.design_effect`.
     """
     error, degrees = _standard_error(deviation, n, items_per_question=items_per_question, correlation=correlation)
     check_level(level)

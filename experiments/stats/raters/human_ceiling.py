@@ -58,12 +58,14 @@ class RaterCeiling:
 class HumanCeiling:
     """People against people: the ceiling for a grader.
 
+    ``kappa`` treats the raters as one kind, so that with two it is Scott's pi [1955]; each rater's own is Cohen's.
+
     ``n`` of an estimate counts items, ``repeats`` the most labels of an item that count. Values are ``None`` where no
     item has a rater and a majority of others. ``n_raters`` counts those compared.
     """
 
     raw: Estimate
-    cohen_kappa: Estimate
+    kappa: Estimate
     false_negative_rate: Estimate
     false_positive_rate: Estimate
     raters: tuple[RaterCeiling, ...]
@@ -120,7 +122,7 @@ def human_ceiling(
     measures = label_measures(people, references, positive=list(labels).index(positive))
     return HumanCeiling(
         raw=_rate(measures.right, measures.items, groups, level=level),
-        cohen_kappa=_kappa(people, references, groups, settings),
+        kappa=_kappa(people, references, groups, settings),
         false_negative_rate=_rate(measures.missed, measures.items, groups, level=level),
         false_positive_rate=_rate(measures.passed, measures.items, groups, level=level),
         raters=compared,

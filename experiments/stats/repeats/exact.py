@@ -44,9 +44,12 @@ def check_shares(shares: ArrayLike, *, n: int, n_labels: int) -> NDArray[np.floa
     table = table if table.size else table.reshape(0, n_labels)
     if table.shape != (n, n_labels):
         raise ValueError(f"shares: wrong shape, got {table.shape}; expected ({n}, {n_labels}), a row an item")
-    known = table[~np.isnan(table).all(axis=1)]
-    if not np.all((known >= 0) & (known <= 1)) or np.any(np.abs(known.sum(axis=1) - 1) > _TOLERANCE):
-        raise ValueError("shares: a row is no distribution; expected chances that add up to 1")
+    chances = ((table >= 0) & (table <= 1)).all(axis=1) & (np.abs(table.sum(axis=1) - 1) <= _TOLERANCE)
+    bad = np.flatnonzero(~chances & ~np.isnan(table).all(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"shares[{bad[0]}]: no distribution, got {table[bad[0]].tolist()}; expected chances that add up to 1"
+        )
     return table
 
 
@@ -94,7 +97,12 @@ def exact_bounds(
 def _span(wrong: NDArray[np.float64]) -> tuple[float, float] | None:
     if not len(wrong):
         return None
-    return float(np.nan_to_num(wrong, nan=0.0).mean()), float(np.nan_to_num(wrong, nan=1.0).mean())
+    # Sorted, so that the order of items cannot move the last bit of a sum.
+    return _sorted_mean(np.nan_to_num(wrong, nan=0.0)), _sorted_mean(np.nan_to_num(wrong, nan=1.0))
+
+
+def _sorted_mean(values: NDArray[np.float64]) -> float:
+    return float(np.sort(values).mean())
 
 
 def exact_agreement(
@@ -107,6 +115,7 @@ def exact_agreement(
     level: float = 0.95,
 ) -> Estimate:
     """Chance that one draw is people's label."""
+    check_labels(labels)
     people = encode_labels(reference, labels)
     table = check_shares(shares, n=len(people), n_labels=len(labels))
     same = table[np.arange(len(people)), people]
@@ -117,20 +126,19 @@ def exact_pairwise_disagreement(
     shares: ArrayLike, clusters: Sequence[Hashable], *, draws: int, level: float = 0.95
 ) -> Estimate:
     """Chance that two draws of an item differ, ``1 - sum_l p_l ** 2``, the mean over items."""
-    table = _table(shares, clusters)
+    table = _table(shares, n=len(clusters))
     return _mean(1.0 - (table**2).sum(axis=1), _all(table), clusters, draws=draws, level=level)
 
 
 def exact_flip_rate(shares: ArrayLike, clusters: Sequence[Hashable], *, draws: int, level: float = 0.95) -> Estimate:
     """Chance that R draws of an item show two different labels, ``1 - sum_l p_l ** R``, the mean over items."""
-    table = _table(shares, clusters)
+    table = _table(shares, n=len(clusters))
     return _mean(1.0 - (table**draws).sum(axis=1), _all(table), clusters, draws=draws, level=level)
 
 
 def exact_entropy(shares: ArrayLike) -> list[float | None]:
     """Entropy of each item's distribution in bits; ``None`` where there is none."""
-    table = np.asarray(shares, dtype=np.float64)
-    bits = entr(table).sum(axis=1) / np.log(2)
+    bits = entr(_table(shares, n=len(np.asarray(shares)))).sum(axis=1) / np.log(2)
     return [None if np.isnan(value) else float(value) for value in bits]
 
 
@@ -184,9 +192,9 @@ def _majority_chances(
     return chances[:, won].sum(axis=1), chances[:, tied].sum(axis=1)
 
 
-def _table(shares: ArrayLike, clusters: Sequence[Hashable]) -> NDArray[np.float64]:
+def _table(shares: ArrayLike, *, n: int) -> NDArray[np.float64]:
     table = np.asarray(shares, dtype=np.float64)
-    return check_shares(table, n=len(clusters), n_labels=table.shape[1] if table.ndim == 2 else 1)
+    return check_shares(table, n=n, n_labels=table.shape[1] if table.ndim == 2 else 1)
 
 
 def _all(table: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -196,6 +204,8 @@ def _all(table: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _mean(
     values: NDArray[np.float64], row: NDArray[np.bool_], clusters: Sequence[Hashable], *, draws: int, level: float
 ) -> Estimate:
+    if draws < 1:
+        raise ValueError(f"draws: too few, got {draws}; expected 1 or more")
     used = row & ~np.isnan(values)
     groups = encode_clusters(clusters, n=len(values))[used]
     return clustered_wilson(np.clip(values[used], 0.0, 1.0), groups.tolist(), repeats=draws, level=level)

@@ -62,7 +62,7 @@ class PairEstimates:
             _divide(_add(terms, kinds), _add(whole, kinds)) for kinds in (self.value, self.draws, self.jackknife)
         )
         number, half = float(value), self._half() / max(float(_add(whole, self.value)), _SAME)
-        still = (max(-1.0, number - half), min(1.0, number + half))
+        still = (min(number, max(-1.0, number - half)), max(number, min(1.0, number + half)))
         return self._estimate(number, draws, jackknife, still=still, scale=1.0)
 
     def undefined(self) -> Estimate:

@@ -19,7 +19,8 @@ def predicted_variance(components: VarianceComponents, *, questions: int, items:
     Parameters
     ----------
     components
-        From :func:`experiments.stats.repeats.variance_components` or :func:`experiments.stats.correctness_components`.
+        From :func:`experiments.stats.repeats.variance_components` or
+        :func:`experiments.stats.repeats.correctness_components`.
     questions
         Number of questions, G.
     items
@@ -54,8 +55,8 @@ def predicted_crossed_variance(
     Parameters
     ----------
     components
-        From :func:`experiments.stats.crossed_components` or
-        :func:`experiments.stats.crossed_correctness_components`.
+        From :func:`experiments.stats.repeats.crossed_components` or
+        :func:`experiments.stats.repeats.crossed_correctness_components`.
     graders
         Number of graders, k.
     questions, items, repeats

@@ -38,7 +38,8 @@ def swapped_totals(sums: NDArray[np.float64], *, rng: np.random.Generator, resam
         swaps = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
         moved = swaps.astype(np.float64) @ (second - first)
     else:
-        blocks = [min(BLOCK, resamples - start) for start in range(0, resamples, BLOCK)]
+        rows = max(1, BLOCK // n)
+        blocks = [min(rows, resamples - start) for start in range(0, resamples, rows)]
         moved = np.concatenate(
             [rng.integers(2, size=(size, n)).astype(np.float64) @ (second - first) for size in blocks]
         )
