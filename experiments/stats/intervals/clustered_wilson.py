@@ -16,26 +16,25 @@ question c and s_c for their sum of item means, n for all items. Then, with Wils
 
 Where v is 0, v says nothing, and ``q = z**2 / G``.
 
-Why these: n_eff needs a limit, since with few errors v is often far too small. ``benchmarks/interval_coverage.py``
-compares limits over rates of .01 to .5, 20 to 1,000 questions, 1 and 10 repeats, one, five or 1 to 20 items a
-question, and weak and strong correlations. Coverage of 95% intervals, 2,000 data sets a cell, over the 165 cells in
-which five or more questions are expected to err and over the 105 others (there the interval should be conservative):
+Why these: n_eff needs a limit, since with few errors v is often far too small. ``benchmarks/validity.py`` compares
+limits over rates of .01 to .5, 20 to 1,000 questions, 1 and 10 repeats, one, five or 1 to 20 items a question, and
+weak and strong correlations. Coverage of 95% intervals, 2,000 data sets a cell, over the 294 cells in which five or
+more questions are expected to err and over the 147 others (there the interval should be conservative):
 
 =================================  =====  ======  ======  =====  =====  ======  ======  =====
 interval                            mean  lowest  < .93   width   mean  lowest  < .93   width
 =================================  =====  ======  ======  =====  =====  ======  ======  =====
-plain Wilson, pooled verdicts       .549    .180     151   .032   .556    .143      94   .049
-n_eff up to verdicts, t(G - 1)      .943    .870      17   .075   .914    .731      57   .122
-n_eff up to items, t(G - 1)         .954    .870      15   .081   .948    .780      24   .135
-n_eff up to sqrt(G x verdicts)      .953    .870      14   .078   .944    .748      24   .131
-n_eff up to 2 G                     .968    .900      14   .088   .976    .906       4   .154
-n_eff up to G                       .984    .931       0   .109   .985    .906       1   .201
-this one                            .953    .918       1   .080   .973    .906       2   .175
+plain Wilson, pooled verdicts       .564    .170     252   .036   .570    .145     130   .046
+n_eff up to verdicts, t(G - 1)      .944    .869      32   .085   .918    .744      76   .114
+n_eff up to items, t(G - 1)         .955    .869      31   .092   .951    .801      32   .127
+n_eff up to sqrt(G x verdicts)      .956    .869      27   .090   .948    .760      35   .125
+n_eff up to G                       .988    .932       0   .131   .987    .914       1   .201
+this one                            .953    .927       1   .091   .975    .914       2   .169
 =================================  =====  ======  ======  =====  =====  ======  ======  =====
 
 A cap alone is either too wide with repeats or too narrow where questions are unequal or errors few. This interval
 is as short as the items cap and keeps its level to within .02, except in one cell: 100 questions of 1 to 20 items with
-strong correlation at a rate of .05, which amounts to about two questions that err (.925 with 10,000 data sets).
+strong correlation at a rate of .05, which amounts to about two questions that err (.928 with 20,000 data sets).
 Below .93 among the others are two cells of single verdicts, where it is plain Wilson, whose coverage is discrete.
 """
 
