@@ -70,6 +70,7 @@ def run_batch(
     poll_seconds: float = POLL_SECONDS,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     sleep: Callable[[float], None] = time.sleep,
+    recorded: bool = True,
 ) -> BatchSummary:
     """Hand in every verdict that neither the store nor a job has, and take in what is done.
 
@@ -88,6 +89,8 @@ def run_batch(
         Dollars. A job is submitted only if it fits at its worst, beside what is paid and what is out.
     poll_seconds
         Seconds between two looks; they grow while nothing happens, up to ten times.
+    recorded
+        Whether the store is to list it as a run; the answering of questions is a part of one.
 
     Raises
     ------
@@ -99,7 +102,8 @@ def run_batch(
         If a job could pass the limit, or a price is not known.
     """
     pace = _Pace(poll_seconds, MOST_TROUBLE if wait else TROUBLE_WITHOUT_WAITING, sleep)
-    record_run(experiment, store)
+    if recorded:
+        record_run(experiment, store)
     graders = [grader for grader in experiment.graders if _has_work(experiment, grader, store)]
     _check_capable(graders)
     check_cost = _no_limit if max_cost is None else limit_cost(max_cost, experiment, store)

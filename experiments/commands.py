@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import sys
@@ -12,26 +13,22 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
 
-from experiments.batch_records import held_keys
-from experiments.batch_runner import describe_jobs, run_batch
 from experiments.errors import SpecError
-from experiments.plan import Plan, build_plan
+from experiments.plan import build_plan
 from experiments.plan_listing import describe_plan
 from experiments.reports import build_report, render_json, render_markdown, render_text
 from experiments.reports.escaping import visible
+from experiments.reports.inputs import RunData
 from experiments.reports.report_file import check_report_file, write_report_file
-from experiments.run_listing import describe_summary
-from experiments.run_progress import open_progress
+from experiments.respondents.answering_run import explain_limit, limit_of_grading
+from experiments.respondents.counts_page import counts_as_data, describe_counts
+from experiments.respondents.grid_plan import describe_grid_plan
+from experiments.run_asking import ask_models, ask_respondents, warn_of_network
 from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
 from experiments.spec import Experiment, load_experiment
 from experiments.store import RunStore
-from experiments.store_file import network_file_system
 from experiments.verdict_import import import_verdicts
-from graders.batch.opening import open_batch_service
-from graders.providers import check_model, open_client
 from graders.support import require_support
 from graders.verdict import ParserRule
 
@@ -99,6 +96,8 @@ def run(
     """Run an experiment: print the plan, ask for what is not yet paid, print the report.
 
     A run that was stopped, or killed, continues where it was when the same command is given again.
+    An experiment with [answering] first sends the questions of its set to the models named there,
+    and then has their answers graded.
 
     \b
     Examples:
@@ -124,18 +123,22 @@ def run(
     if out is not None:
         check_report_file(out)
     asked = load_experiment(experiment, limit=limit)
-    require_support(asked.graders)
+    answering = asked.answering.respondents if asked.answering else ()
+    require_support((*(respondent.grader for respondent in answering), *asked.graders))
     if dry_run:
         _print_plan(asked, store, batch=batch)
         return
-    _warn_of_network(store)
+    warn_of_network(store)
     with RunStore(store) as opened:
-        plan = build_plan(asked, opened)
-        typer.echo(describe_plan(asked, plan, opened, batch=batch), err=True)
-        if batch:
-            _run_batch(asked, opened, max_cost, wait=wait)
-        else:
-            _run_live(asked, opened, plan, max_cost)
+        limit_left = max_cost
+        if answering:
+            graded = ask_respondents(asked, opened, max_cost, batch=batch, wait=wait)
+            if graded is None:
+                return
+            asked, limit_left = graded, limit_of_grading(asked, opened, max_cost)
+        typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch), err=True)
+        with explain_limit(max_cost, limit_left, "answering"):
+            ask_models(asked, opened, limit_left, batch=batch, wait=wait)
         _write_report(opened, asked.run_id, None, output_format, out)
 
 
@@ -144,43 +147,6 @@ def _check_options(max_cost: float | None, *, batch: bool, wait: bool) -> None:
         raise SpecError(f"--max-cost: {max_cost:g}; expected dollars, 0 or more")
     if wait and not batch:
         raise SpecError("--wait: given without --batch; expected both, as only batch jobs are waited for")
-
-
-def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | None) -> None:
-    for share in plan.graders:
-        held = held_keys(store, share.grader.grader_id)
-        if held:
-            raise SpecError(
-                f"{share.grader.title}: {len(held)} verdicts are in batch jobs that are out; expected --batch, "
-                "which collects them (without it they would be paid twice)"
-            )
-        if share.n_pending:
-            check_model(share.grader)
-    with open_progress(Console(stderr=True)) as progress:
-        summary = run_experiment(asked, store, open_client, progress, max_cost=max_cost)
-    for line in describe_summary(summary):
-        typer.echo(line, err=True)
-
-
-def _run_batch(asked: Experiment, store: RunStore, max_cost: float | None, *, wait: bool) -> None:
-    summary = run_batch(
-        asked,
-        store,
-        open_batch_service,
-        wait=wait,
-        max_cost=max_cost,
-        tell=lambda line: typer.echo(visible(line), err=True),
-    )
-    for line in describe_jobs(summary):
-        typer.echo(visible(line), err=True)
-    if summary.interrupted:
-        raise KeyboardInterrupt
-
-
-def _warn_of_network(store: Path) -> None:
-    system = network_file_system(store)
-    if system is not None:
-        typer.echo(f"warning: {store} lies on a network file system ({system}), where locks may not hold", err=True)
 
 
 @app.command()
@@ -267,23 +233,43 @@ def import_verdicts_command(
 def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:
     """A dry run leaves no file behind."""
     if not store.exists() or (store.is_file() and store.stat().st_size == 0):
-        typer.echo(describe_plan(asked, build_plan(asked, None), None, batch=batch))
+        typer.echo(_plan_text(asked, None, batch=batch))
         return
     with RunStore(store, must_exist=True) as opened:
-        typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch))
+        typer.echo(_plan_text(asked, opened, batch=batch))
+
+
+def _plan_text(asked: Experiment, store: RunStore | None, *, batch: bool) -> str:
+    if asked.answering is not None:
+        return describe_grid_plan(asked, store, batch=batch)
+    return describe_plan(asked, build_plan(asked, store), store, batch=batch)
 
 
 def _write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:
     rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
     compare = None if parser is None else parser is Parser.both
     data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
+    if data.answering is not None:
+        _print_or_write(_counts_text(data, output_format), out)
+        return
     built = build_report(data, level=analyses.level)
     renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
         Format.text: partial(render_text, width=_text_width() if out is None else FILE_WIDTH),
         Format.md: render_markdown,
         Format.json: render_json,
     }
-    text = renderers[output_format](built)
+    _print_or_write(renderers[output_format](built), out)
+
+
+def _counts_text(data: RunData, output_format: Format) -> str:
+    """What stands in a report's place where the run itself asked for the responses, which nobody has labelled."""
+    if output_format is Format.json:
+        return json.dumps(counts_as_data(data), indent=2, ensure_ascii=False) + "\n"
+    text = describe_counts(data)
+    return text if output_format is Format.text else f"```text\n{text}```\n"
+
+
+def _print_or_write(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(text, nl=False)
         return

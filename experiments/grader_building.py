@@ -20,7 +20,7 @@ from graders.prompt_library import load_prompt
 from graders.providers import is_service, model_digest, needs_address, takes_prompt
 from graders.sampling import Sampling
 
-__all__ = ["build_graders", "is_file"]
+__all__ = ["build_endpoint", "build_graders", "find_capabilities", "is_file", "resolve_model"]
 
 _SERVICE_KEYS = tuple(ServiceSpec.model_fields)
 _OPENAI_APIS: tuple[Api, ...] = ("chat", "responses")
@@ -59,13 +59,13 @@ def _build_grader(entry: GraderSpec, spec: ExperimentSpec, scale: LabelScale, pa
 
 
 def _build_named_grader(entry: GraderSpec, spec: ExperimentSpec, scale: LabelScale, folder: Path, where: str) -> Grader:
-    model, address = _resolve(entry.model, folder)
-    endpoint = _build_endpoint(entry, spec, where)
+    model, address = resolve_model(entry.model, folder)
+    endpoint = build_endpoint(entry, spec, where)
     digest = model_digest(address, endpoint)
     prompt = _load_prompt(entry.prompt, folder) if entry.prompt is not None else None
     if prompt is None and takes_prompt(entry.model):
         raise SpecError(f"{where}: prompt, missing; expected a grader prompt such as 'simpleqa_verified@1.0.0'")
-    capabilities = _find_capabilities(model, entry, f"{where}.capabilities")
+    capabilities = find_capabilities(model, entry, f"{where}.capabilities")
     settings = {
         **spec.sampling.model_dump(exclude_none=True),
         **entry.sampling.model_dump(exclude_none=True),
@@ -82,7 +82,8 @@ def _build_named_grader(entry: GraderSpec, spec: ExperimentSpec, scale: LabelSca
     )
 
 
-def _find_capabilities(model: str, entry: GraderSpec, where: str) -> Capabilities:
+def find_capabilities(model: str, entry: GraderSpec, where: str) -> Capabilities:
+    """What the ledger says of a model, as its table changes it; ``SpecError`` if that does not fit."""
     known = find_model(model).capabilities
     try:
         capabilities = apply_overrides(known, entry.capabilities, where)
@@ -94,7 +95,8 @@ def _find_capabilities(model: str, entry: GraderSpec, where: str) -> Capabilitie
     return capabilities
 
 
-def _build_endpoint(entry: GraderSpec, spec: ExperimentSpec, where: str) -> Endpoint:
+def build_endpoint(entry: GraderSpec, spec: ExperimentSpec, where: str) -> Endpoint:
+    """How a model is reached; ``SpecError`` if an address is missing, or is given where there is none."""
     addresses = (*([entry.base_url] if entry.base_url else []), *entry.base_urls)
     own = {"base_url": addresses, "key_variable": entry.key_variable, "stream": entry.stream}
     if not is_service(entry.model):
@@ -133,7 +135,7 @@ def _load_prompt(reference: str, folder: Path) -> GraderPrompt:
     return load_prompt(str(beside)) if beside.suffix == ".md" and is_file(beside) else load_prompt(reference)
 
 
-def _resolve(model: str, folder: Path) -> tuple[str, str]:
+def resolve_model(model: str, folder: Path) -> tuple[str, str]:
     """Model and address: a recording lies beside its experiment, and its path says nothing about it."""
     if not model.startswith("replay/") or model == "replay/":
         return model, model

@@ -15,7 +15,7 @@ from graders.providers import is_service
 from graders.support import check_support, warnings_of
 from graders.token_estimate import estimate_request, estimate_tokens
 
-__all__ = ["CostEstimate", "describe_plan", "estimate_cost"]
+__all__ = ["CostEstimate", "cost_notes", "describe_plan", "estimate_cost", "money", "plan_notes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def describe_plan(experiment: Experiment, plan: Plan, store: RunStore | None, *,
     lines = [
         f"run {experiment.run_id}",
         f"set {calibration_set.name} {calibration_set.version}, {len(calibration_set.items)} of "
-        f"{experiment.n_items_in_set} items, labels: {calibration_set.label_source}, {calibration_set.rubric}",
+        f"{experiment.n_items_in_set} items, {_labels(experiment)}{calibration_set.rubric}",
     ]
     prompt = _shared_prompt(plan)
     if prompt is not None:
@@ -60,9 +60,14 @@ def describe_plan(experiment: Experiment, plan: Plan, store: RunStore | None, *,
     ]
     known = [estimate for estimate in costs if estimate is not None]
     if known:
-        lines += _cost_notes(sum(known[1:], known[0]), plan, batch=batch)
-    lines += _notes(plan)
+        lines += cost_notes(sum(known[1:], known[0]), plan, batch=batch)
+    lines += plan_notes(plan)
     return "\n".join(map(visible, lines))
+
+
+def _labels(experiment: Experiment) -> str:
+    """Where labels come from; responses that the run itself asked for have none."""
+    return "no labels, " if experiment.answering else f"labels: {experiment.calibration_set.label_source}, "
 
 
 def _row(
@@ -83,7 +88,7 @@ def _shared_prompt(plan: Plan) -> str | None:
 
 
 def _share_row(share: GraderPlan, estimate: CostEstimate | None, title: str) -> str:
-    costs = "" if estimate is None else f" {_money(estimate.expected):>12} {_money(estimate.most):>12}"
+    costs = "" if estimate is None else f" {money(estimate.expected):>12} {money(estimate.most):>12}"
     return _row(
         share.n_items,
         share.grader.sampling.repeats,
@@ -96,13 +101,15 @@ def _share_row(share: GraderPlan, estimate: CostEstimate | None, title: str) -> 
     )
 
 
-def _money(amount: Cost) -> str:
+def money(amount: Cost) -> str:
+    """Dollars in a cell of a plan."""
     if not amount.complete:
         return "unknown" if not amount.amount else f">= ${amount.amount:,.2f}"
     return f"${amount.amount:,.2f}"
 
 
-def _cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
+def cost_notes(total: CostEstimate, plan: Plan, *, batch: bool) -> list[str]:
+    """What a plan costs in all, and by what that was told; a plan with a model of a service."""
     method = estimate_tokens("", next(share.grader.model for share in plan.graders if is_service(share.grader.model)))
     where = " at batch prices" if batch else ""
     if not total.most.complete and not total.most.amount:
@@ -124,7 +131,7 @@ def _price_sources(plan: Plan) -> str:
     return " and of ".join([*own, f"the ledger of {ledger_date().isoformat()}"] if listed != {False} else own)
 
 
-def _notes(plan: Plan) -> list[str]:
+def plan_notes(plan: Plan) -> list[str]:
     """What is left to services, and what is to be known of models: each note once, with the models it is about."""
     about: dict[str, list[str]] = {}
     for share in plan.graders:

@@ -13,6 +13,7 @@ from experiments.errors import SpecError
 from experiments.grader_reading import GraderRecord, read_grader
 from experiments.official_rule import answers_by_letter
 from experiments.reports.inputs import GraderResults, RunData
+from experiments.respondents.records import AnsweringRecord, load_answering
 from experiments.set_snapshot import dump_set, load_scale, load_set
 from experiments.spec import Analyses, Experiment
 from experiments.store import RunRecord, RunStore
@@ -47,6 +48,7 @@ def record_run(experiment: Experiment, store: RunStore) -> None:
         graders=graders,
         analyses=experiment.analyses,
         decisions=experiment.decisions,
+        answering=None if experiment.answering is None else experiment.answering.record,
     )
 
 
@@ -76,6 +78,7 @@ def write_run(
     graders: Sequence[GraderRecord],
     analyses: Analyses,
     decisions: DecisionSpecs | None = None,
+    answering: AnsweringRecord | None = None,
 ) -> None:
     """Store the description of a run together with the set that it judges."""
     payload: dict[str, Any] = {
@@ -89,6 +92,8 @@ def write_run(
     }
     if decisions is not None and decisions != DecisionSpecs():
         payload["decisions"] = decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if answering is not None:
+        payload["answering"] = answering.as_plain()
     store.create_run(RunRecord(run_id, payload), dump_set(calibration_set))
 
 
@@ -127,6 +132,7 @@ def load_run_data(
         compare_rule=(
             {results.grader_id: others for results, others in read if others is not None} if compare else None
         ),
+        answering=load_answering(record.payload["answering"]) if "answering" in record.payload else None,
     )
     return data, analyses
 

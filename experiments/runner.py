@@ -64,6 +64,7 @@ def run_experiment(
     max_cost: float | None = None,
     worst_cost: WorstCost | None = None,
     control: RunControl | None = None,
+    recorded: bool = True,
 ) -> RunSummary:
     """Ask for every verdict that the store lacks.
 
@@ -81,6 +82,8 @@ def run_experiment(
         Dollars that a request can cost at most; by default by the tokens of its prompt and its limit.
     control
         How the run is stopped from outside; by default by Ctrl-C and SIGTERM.
+    recorded
+        Whether the store is to list it as a run; the answering of questions is a part of one.
 
     Raises
     ------
@@ -93,7 +96,8 @@ def run_experiment(
     """
     if max_cost is not None:
         check_prices(experiment.graders)
-    record_run(experiment, store)
+    if recorded:
+        record_run(experiment, store)
     told, control = progress or SilentProgress(), control or RunControl()
     if max_cost is None:
         return _run_graders(experiment, store, open_client, told, control, None)

@@ -16,6 +16,9 @@ from experiments.decision_specs import DecisionSpecs
 from experiments.errors import SpecError
 from experiments.grader_building import build_graders, is_file
 from experiments.official_rule import answers_by_letter
+from experiments.respondents.questions import build_questions, load_question_file
+from experiments.respondents.respondent import Answering
+from experiments.respondents.respondent_building import build_answering
 from experiments.selection import Selection, select_items
 from experiments.set_snapshot import identify_set
 from experiments.spec_file import AnalysesSpec, ExperimentSpec, check_run_name
@@ -39,7 +42,8 @@ class Experiment:
     """Graders, the items that they judge, and the analyses.
 
     ``calibration_set`` holds the selected items only; ``n_items_in_set`` and ``set_digest`` are those
-    of the whole set.
+    of the whole set. With ``answering`` the set holds questions, before they are answered; later it
+    holds their responses (:mod:`experiments.respondents.responses`).
     ``run_id`` is the name and a digest of all that the report can depend on, so that the same
     experiment is the same run, and a changed one is another.
     """
@@ -52,6 +56,7 @@ class Experiment:
     graders: tuple[Grader, ...]
     analyses: Analyses = field(default_factory=Analyses)
     decisions: DecisionSpecs = field(default_factory=DecisionSpecs)
+    answering: Answering | None = None
 
     @property
     def run_id(self) -> str:
@@ -64,6 +69,8 @@ class Experiment:
         }
         if self.decisions != DecisionSpecs():
             content["decisions"] = self.decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if self.answering is not None:
+            content["answering"] = self.answering.identity
         return f"{self.name}-{content_digest(content)[:8]}"
 
 
@@ -80,9 +87,9 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     ----------
     name_or_path
         Name of a shipped experiment or path of a TOML file. A set in it is a shipped set's name or
-        a folder, relative to the file.
+        a folder, relative to the file; with ``[answering]`` also the CSV of SimpleQA Verified.
     limit
-        Judge only the first so many of the selected items.
+        Judge only the first so many of the selected items; with ``[answering]`` ask only so many questions.
 
     Raises
     ------
@@ -95,14 +102,16 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     if limit is not None and limit < 1:
         raise SpecError(f"--limit: {limit}; expected 1 or more")
     spec = parse_model(ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
-    whole = _load_set(spec.set, path)
+    answering = build_answering(spec, path)
+    whole = _load_set(spec.set, path) if answering is None else _load_questions(spec, path)
     graders = build_graders(spec, whole, path)
     _check_parser(spec.analyses, graders, whole, path.name)
     selection = Selection(
         sample=spec.items.sample,
         stratify=spec.items.stratify,
         seed=spec.items.seed,
-        exclude_kinds=tuple(spec.items.exclude_kinds),
+        # Of a set of questions the items are chosen before: a question has no kind of response.
+        exclude_kinds=tuple(spec.items.exclude_kinds) if answering is None else (),
         limit=limit,
     )
     return Experiment(
@@ -114,6 +123,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         graders=graders,
         analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
         decisions=spec.decisions,
+        answering=answering,
     )
 
 
@@ -146,6 +156,17 @@ def _find(name_or_path: str) -> Path:
         f"experiment {shorten(name_or_path)}: no such file; expected a TOML file or one of "
         f"{list(list_experiments())} (autorater run --help shows an example)"
     )
+
+
+def _load_questions(spec: ExperimentSpec, path: Path) -> CalibrationSet:
+    """The questions of a set, or of a benchmark's own file."""
+    if spec.items.stratify == "label":
+        raise SpecError(f"{path.name}: items.stratify: 'label'; expected kind, topic or answer_type for questions")
+    file = path.parent / Path(spec.set).expanduser()
+    if file.suffix == ".csv" and is_file(file):
+        return build_questions(load_question_file(file))
+    kept = Selection(exclude_kinds=tuple(spec.items.exclude_kinds))
+    return build_questions(select_items(_load_set(spec.set, path), kept, where=path.name))
 
 
 def _load_set(name: str, path: Path) -> CalibrationSet:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,13 +23,17 @@ from graders.prompt_file import is_version, parse_prompt
 
 __all__ = [
     "SHIPPED",
+    "UNPUBLISHED",
     "PromptEntry",
+    "Reader",
     "check_lock",
     "list_prompts",
     "load_prompt",
+    "lock_of",
     "read_lock",
     "read_prompt_file",
     "read_text",
+    "scan_library",
     "user_prompts",
     "write_lock",
 ]
@@ -65,6 +69,10 @@ class PromptEntry:
         return prompt
 
 
+Reader = Callable[[PromptEntry], GraderPrompt]
+"""From an entry to its prompt."""
+
+
 def user_prompts() -> Path:
     """The folder of the user's own prompts, which need not exist."""
     configured = os.environ.get("AUTORATER_PROMPTS")
@@ -84,8 +92,8 @@ def list_prompts(*, folder: Path | None = None) -> list[PromptEntry]:
     PromptError
         If the user's library holds a file that is not named by a version, or a shipped name.
     """
-    own = _scan(user_prompts() if folder is None else folder, "user")
-    shipped = _scan(SHIPPED, "shipped")
+    own = scan_library(user_prompts() if folder is None else folder, "user")
+    shipped = scan_library(SHIPPED, "shipped")
     taken = {entry.name for entry in shipped}
     for entry in own:
         if entry.name in taken:
@@ -158,9 +166,17 @@ def read_lock(path: Path) -> dict[str, str]:
     return locked
 
 
-def check_lock(folder: Path) -> list[str]:
-    """How a library differs from its lock, a line each; empty where they agree."""
-    locked, found = read_lock(_lock_of(folder)), _digests(folder)
+def check_lock(folder: Path, *, read: Reader | None = None) -> list[str]:
+    """How a library differs from its lock, a line each; empty where they agree.
+
+    Parameters
+    ----------
+    folder
+        A library.
+    read
+        From an entry to its prompt, where the files are not those of graders.
+    """
+    locked, found = read_lock(lock_of(folder)), _digests(folder, read)
     return [
         *(f"{title}: digest {found[title]}, published {locked[title]}" for title in _changed(locked, found)),
         *(f"{title}: not in the lock" for title in sorted(found.keys() - locked.keys())),
@@ -168,7 +184,7 @@ def check_lock(folder: Path) -> list[str]:
     ]
 
 
-def write_lock(folder: Path, *, replace: bool = False) -> Path:
+def write_lock(folder: Path, *, replace: bool = False, read: Reader | None = None) -> Path:
     """Write ``<folder>.lock``, one ``name@version sha256`` a line, sorted; return its path.
 
     Parameters
@@ -177,14 +193,16 @@ def write_lock(folder: Path, *, replace: bool = False) -> Path:
         A library.
     replace
         Also accept changed or removed content of a version that is already in the lock.
+    read
+        From an entry to its prompt, where the files are not those of graders.
 
     Raises
     ------
     PromptError
         If a locked version's content has changed or is gone, and ``replace`` is not set.
     """
-    path = _lock_of(folder)
-    locked, found = read_lock(path), _digests(folder)
+    path = lock_of(folder)
+    locked, found = read_lock(path), _digests(folder, read)
     broken = [*_changed(locked, found), *sorted(locked.keys() - found.keys())]
     if broken and not replace:
         raise PromptError(f"{path.name}: {broken} changed or gone since published; expected a new version instead")
@@ -193,14 +211,15 @@ def write_lock(folder: Path, *, replace: bool = False) -> Path:
     return path
 
 
-def _lock_of(folder: Path) -> Path:
+def lock_of(folder: Path) -> Path:
+    """The lock of a library: ``<folder>.lock`` beside it."""
     whole = folder.absolute().resolve()
     return whole.with_name(whole.name + ".lock")
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    entries = _scan(folder, "file")
-    return {entry.reference: entry.load().digest for entry in entries}
+def _digests(folder: Path, read: Reader | None) -> dict[str, str]:
+    load = read or PromptEntry.load
+    return {entry.reference: load(entry).digest for entry in scan_library(folder, "file")}
 
 
 def _changed(locked: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
@@ -209,7 +228,7 @@ def _changed(locked: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
 
 def _check_published(prompt: GraderPrompt, path: Path) -> None:
     title = f"{prompt.name}@{prompt.version}"
-    published = read_lock(_lock_of(SHIPPED)).get(title)
+    published = read_lock(lock_of(SHIPPED)).get(title)
     if published is None:
         raise PromptError(f"{path}: {title} is not in prompts.lock; expected it there (autorater graders lock)")
     if published != prompt.digest:
@@ -224,7 +243,7 @@ def _check_digest(reference: str, prompt: GraderPrompt) -> None:
         raise PromptError(f"prompt {reference!r}: digest {prompt.digest[:8]}; expected {digits!r}")
 
 
-def _scan(folder: Path, origin: Origin) -> list[PromptEntry]:
+def scan_library(folder: Path, origin: Origin) -> list[PromptEntry]:
     """The entries of a library in order; none where the folder does not exist."""
     entries = []
     for path in sorted(folder.glob("*/*.md")):

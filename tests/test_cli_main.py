@@ -322,7 +322,7 @@ def test_an_interruption_ends_with_130_and_says_that_nothing_is_lost(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.commands.run_experiment", stop)
+    monkeypatch.setattr("experiments.run_asking.run_experiment", stop)
     shown = autorater("run", "study.toml")
     assert shown.code == 130
     assert shown.err.endswith("stopped; what a run had answered is stored, the same command continues\n")

@@ -225,9 +225,13 @@ def test_an_edited_recording_is_another_grader_and_the_other_grader_stays(study:
     assert before.graders[1].grader_id == after.graders[1].grader_id
 
 
+NEEDS_A_FOLDER = {"score_simpleqa_verified"}
+"""Shipped experiments whose set the user makes; the tests of their commands load them."""
+
+
 def test_the_shipped_experiments_load() -> None:
     assert "quickstart" in list_experiments()
-    for name in list_experiments():
+    for name in set(list_experiments()) - NEEDS_A_FOLDER:
         assert load_experiment(name).name == name
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
+from experiments.respondents.records import AnsweringRecord
 from graders.exact import VerdictDistribution
 from graders.pricing import Cost
 from graders.verdict import Usage, Verdict
@@ -96,6 +97,8 @@ class RunData:
         ``None`` where parsers are not compared.
     set_digest
         Digest of the whole set where ``calibration_set`` is a part of it; ``None`` where it is whole.
+    answering
+        Who gave the responses, where the run itself asked for them; such a run has no labels.
     """
 
     run_id: str
@@ -106,3 +109,4 @@ class RunData:
     graders: Sequence[GraderResults]
     compare_rule: Mapping[str, Sequence[Verdict]] | None = None
     set_digest: str | None = None
+    answering: AnsweringRecord | None = None

@@ -1,0 +1,1 @@
+"""Respondents: models that answer the questions of a set, each under several versioned answer prompts."""
