@@ -10,7 +10,15 @@ from typing import Annotated, NoReturn
 import typer
 
 import calibration_sets.commands
+import experiments.ab_command
+import experiments.choose_command
 import experiments.commands
+import experiments.drift_command
+import experiments.gate_command
+import experiments.plan_command
+import experiments.probe_command
+import experiments.queue_command
+import experiments.score_command
 import graders.commands
 import graders.models_commands
 from calibration_sets.errors import CalibrationSetError
@@ -40,11 +48,24 @@ Examples:
   autorater run quickstart               grade a shipped set with a small local model, and report
   autorater run my_experiment.toml       the same for an experiment of your own
   autorater report quickstart            print the report again, from the store, without any call
+  autorater choose quickstart            which of the graders of a run to trust
+  autorater score benchmark --calibration quickstart    how wide the error bars of a score are
   autorater sets list                    calibration sets that ship with the program
   autorater graders show simpleqa        the newest version of a grader prompt
 """,
 )
 app.add_typer(experiments.commands.app)
+for command in (
+    experiments.choose_command.choose,
+    experiments.ab_command.ab,
+    experiments.score_command.score,
+    experiments.probe_command.probe,
+    experiments.gate_command.gate,
+    experiments.drift_command.drift,
+):
+    app.command()(command)
+app.add_typer(experiments.plan_command.plan_app, name="plan")
+app.add_typer(experiments.queue_command.queue_app, name="queue")
 app.add_typer(calibration_sets.commands.app, name="sets")
 app.add_typer(graders.commands.graders_app, name="graders")
 app.add_typer(graders.models_commands.models_app, name="models")

@@ -241,3 +241,17 @@ def test_bounds_under_missing_questions_are_those_of_missing_verdicts() -> None:
     counts = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0]])
     assert missing_question_bounds(counts, **ROLES) == score_bounds(counts, 1, **ROLES)
     assert missing_question_bounds(np.zeros((0, 3)), **ROLES)["f1"] is None
+
+
+@pytest.mark.slow
+def test_average_effects_hold_no_difference_as_often_as_claimed() -> None:
+    rng, worlds = np.random.default_rng(12), 400
+    missed = dict.fromkeys(("f1", "accuracy_given_attempted", "index"), 0)
+    for _ in range(worlds):
+        before, after = draw(rng, 100, 3)
+        found = effects_of(before, after, list(range(100)), resamples=1)
+        for name in missed:
+            estimate = found[name].fixed.estimate
+            missed[name] += not estimate.low < 0 < estimate.high
+    low, high = stats.binom.ppf([0.001, 0.999], worlds, 0.05)
+    assert all(low <= count <= high for count in missed.values()), missed

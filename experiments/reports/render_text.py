@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from experiments.reports.document import Block, Bullets, Entries, Entry, Paragraph, Section, Table
+from experiments.reports.document import Block, Bullets, Document, Entries, Entry, Paragraph, Section, Table
 from experiments.reports.escaping import quote, shorten, visible
 from experiments.reports.pages import build_document
 from experiments.reports.table_layout import Part, lay_out
 from experiments.reports.wrapping import wrap
 
-__all__ = ["MIN_WIDTH", "render_text"]
+__all__ = ["MIN_WIDTH", "render_document", "render_text"]
 
 MIN_WIDTH = 60
 """Narrower than this, tables cannot be read."""
@@ -33,10 +33,15 @@ def render_text(report: Mapping[str, Any], *, width: int = 100) -> str:
     to the width; nothing in it is taken for markup. No line ends inside a number or an interval: a
     table too wide for the width goes on below, its first columns repeated.
     """
+    return render_document(build_document(report), width=width)
+
+
+def render_document(document: Document, *, width: int = 100) -> str:
+    """Any document as :func:`render_text` shows a report."""
     columns = max(width, MIN_WIDTH)
     output = io.StringIO()
     console = _plain_console(output, columns)
-    for section in build_document(report).sections:
+    for section in document.sections:
         _print_section(console, section, columns)
     lines = [line.rstrip() for line in output.getvalue().splitlines()]
     return "\n".join(lines).strip("\n") + "\n"

@@ -1,0 +1,1 @@
+"""Simulated worlds behind ``docs/worlds.md``; ``benchmarks/worlds.py`` runs them."""

@@ -1,0 +1,221 @@
+"""The words of a comparison of wordings: rates, effects, rules, and the paragraph that a careful person would sign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.analyses.wording_comparison import AdoptedWording, WordingResult
+from experiments.analyses.wording_grid import Bounds
+from experiments.decision_specs import AbSpec
+from experiments.stats.comparisons.random_effects import Heterogeneity
+from experiments.stats.comparisons.wording_rule import RuleCheck
+from experiments.stats.estimate import Estimate
+
+__all__ = [
+    "bounds_cell",
+    "count_of",
+    "decision_text",
+    "effect_cell",
+    "heterogeneity_cells",
+    "name_of",
+    "p_cell",
+    "point_cell",
+    "required_cell",
+    "rule_text",
+    "shown_quantities",
+    "value_cell",
+]
+
+FEW_QUESTIONS = 10
+MOST_SPELT = 3
+"""Of more wordings than these the decision names the checks that failed; their numbers are in the table above it."""
+
+OWN_UNIT = ("index",)
+"""Quantities that are not shares, and are printed as they are."""
+
+SCOPES = {
+    "fixed": "on the average of these models",
+    "sampled": "on average over models like these",
+    "every-model": "in every one of these models",
+}
+
+
+def name_of(quantity: str) -> str:
+    """A quantity as tables name it."""
+    return "F1" if quantity == "f1" else quantity.replace("_", " ")
+
+
+def value_cell(quantity: str, estimate: Estimate | None) -> str:
+    """``61.2 [55.0, 67.1]``, in percent; a dash where it is not defined."""
+    if estimate is None or estimate.value is None:
+        return "-"
+    value = _number(quantity, estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return f"{value} [no interval]"
+    return f"{value} [{_number(quantity, estimate.low)}, {_number(quantity, estimate.high)}]"
+
+
+def effect_cell(quantity: str, estimate: Estimate | None) -> str:
+    """``+3.1 [0.4, 5.8]``, in points."""
+    shown = value_cell(quantity, estimate)
+    positive = estimate is not None and estimate.value is not None and not shown.startswith("-")
+    return f"+{shown}" if positive else shown
+
+
+def count_of(n: int, noun: str) -> str:
+    """``1 model``, ``3 models``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def point_cell(quantity: str, value: float | None) -> str:
+    """A difference alone, in points."""
+    return "-" if value is None else f"{round(_scale(quantity) * value, 1) + 0.0:+.1f}"
+
+
+def bounds_cell(quantity: str, bounds: Bounds) -> str:
+    """Lowest and highest value that what is missing allows; a dash where nothing is missing."""
+    return "-" if bounds is None else f"{_number(quantity, bounds[0])} to {_number(quantity, bounds[1])}"
+
+
+def p_cell(p_value: float | None) -> str:
+    """A p-value with four digits."""
+    return "-" if p_value is None else "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
+
+
+def heterogeneity_cells(found: Heterogeneity) -> tuple[str, str]:
+    """Q with its degrees of freedom and p-value, and I squared in percent with its interval."""
+    if found.q is None or found.i_squared is None:
+        return "-", "-"
+    spread = f"{100 * found.i_squared:.0f}%"
+    if found.i_squared_low is not None and found.i_squared_high is not None:
+        spread += f" [{100 * found.i_squared_low:.0f}, {100 * found.i_squared_high:.0f}]"
+    return f"{found.q:.2f} ({found.degrees}), p {p_cell(found.p_value)}", spread
+
+
+def required_cell(check: RuleCheck) -> str:
+    """What the lower end must lie above."""
+    return f"{_scale(check.quantity) * check.required:+.1f}" if check.required else "0.0"
+
+
+def rule_text(spec: AbSpec) -> str:
+    """The rule in words."""
+    text = f"adopt a wording that raises {name_of(spec.raises)} against {spec.control} {SCOPES[spec.scope]}"
+    keeps = [
+        f"{name_of(name)} may not fall by more than {_scale(name) * margin:g} points"
+        for name, margin in spec.may_not_fall.items()
+    ]
+    return f"{text}, where {' and '.join(keeps)}" if keeps else text
+
+
+def decision_text(result: WordingResult) -> str:
+    """What is decided, on what it rests, and what it does not say."""
+    if result.rule is None:
+        return (
+            f"No decision: the experiment wrote no rule before the run, so these are estimates only. {_basis(result)} "
+            "A rule that is written now, after looking, would need new questions. " + _limits(result)
+        )
+    parts = [_verdict(result), _basis(result), _level(result)]
+    parts += [_hanging(one) for one in result.decisions if one.hangs_on_missing]
+    return " ".join((*parts, _limits(result)))
+
+
+def _verdict(result: WordingResult) -> str:
+    adopted, chosen = [one for one in result.decisions if one.adopted], result.chosen
+    rest = [one for one in result.decisions if not one.adopted]
+    if chosen is None:
+        ending = " yet" if result.looks is not None and result.looks.n_seen < result.looks.n_questions else ""
+        text = f"Keep {result.control}: no other wording meets the rule{ending}."
+    else:
+        text = f"Adopt {chosen.wording}: it meets the rule ({_numbers(chosen)})."
+        others = [one.wording for one in adopted if one is not chosen]
+        if others:
+            text += (
+                f" So do {', '.join(others)}; {chosen.wording} has the largest estimate, which does not show that it "
+                "is better than these."
+            )
+    if not rest:
+        return text
+    short = len(rest) > MOST_SPELT
+    failed = "; ".join(f"{one.wording} ({_failed(one, short=short)})" for one in rest)
+    return f"{text} Not shown to meet it, which is not the same as shown not to: {failed}."
+
+
+def _numbers(decided: AdoptedWording) -> str:
+    return ", ".join(_check_text(check) for check in decided.checks)
+
+
+def _failed(decided: AdoptedWording, *, short: bool) -> str:
+    failed = [check for check in decided.checks if not check.passed]
+    if short:
+        return ", ".join(dict.fromkeys(name_of(check.quantity) for check in failed))
+    return ", ".join(map(_check_text, failed))
+
+
+def _check_text(check: RuleCheck) -> str:
+    where = f" in {check.model}" if check.model is not None else ""
+    if check.value is None:
+        return f"{name_of(check.quantity)}{where} not defined"
+    low = "without an interval" if check.low is None else f"lower end {point_cell(check.quantity, check.low)}"
+    value = point_cell(check.quantity, check.value)
+    return f"{name_of(check.quantity)}{where} {value}, {low}, must be above {required_cell(check)}"
+
+
+def _basis(result: WordingResult) -> str:
+    facts, looks = result.facts, result.looks
+    models = count_of(len(facts.models), "model")
+    if looks is not None:
+        return (
+            f"It rests on {looks.n_seen:,} of {looks.n_questions:,} questions in an order fixed before the run, "
+            f"{len(facts.wordings)} wordings and {models}."
+        )
+    unit = "items" if facts.kind == "grader" else "question rows"
+    return (
+        f"It rests on {facts.n_items:,} {unit} of {facts.n_questions:,} questions, {len(facts.wordings)} wordings and "
+        f"{models}."
+    )
+
+
+def _level(result: WordingResult) -> str:
+    wrong, m = 100 * (1 - result.level) / 2, len(result.decisions)
+    tried = "the wording" if m == 1 else f"any of the {m} wordings"
+    holm = "" if m == 1 else " (Holm's steps)"
+    looking = "" if result.looks is None else ", however often one looks and whenever one stops"
+    return f"The chance that {tried} is adopted without deserving it is held to {wrong:.3g}%{holm}{looking}."
+
+
+def _hanging(decided: AdoptedWording) -> str:
+    return (
+        f"The adoption of {decided.wording} hangs on what is missing: if all of it went against the wording, the "
+        "estimate itself would not meet the rule."
+    )
+
+
+def _limits(result: WordingResult) -> str:
+    facts = result.facts
+    parts = []
+    if facts.n_questions < FEW_QUESTIONS:
+        parts.append(f"{facts.n_questions} questions are few: the intervals may be too short.")
+    if result.rule is not None and result.rule.scope != "sampled":
+        parts.append("It is about these models; what the wording does in others is not decided.")
+    parts.append("It is about questions like these.")
+    if facts.kind == "answer":
+        parts.append("Scores are as the grader judged them, its errors uncorrected.")
+    return " ".join(parts)
+
+
+def _number(quantity: str, value: float) -> str:
+    """One decimal, and no minus before a zero."""
+    return f"{round(_scale(quantity) * value, 1) + 0.0:.1f}"
+
+
+def _scale(quantity: str) -> float:
+    return 1.0 if quantity in OWN_UNIT else 100.0
+
+
+def shown_quantities(quantities: Sequence[str], kind: str, spec: AbSpec | None) -> tuple[str, ...]:
+    """The quantities that a page shows, in order; the plain values have all."""
+    first = ("attempted", "accuracy", "accuracy_given_attempted", "f1", "not_attempted")
+    wanted = {*(first if kind == "answer" else quantities)}
+    if spec is not None:
+        wanted |= {spec.raises, *spec.may_not_fall}
+    return tuple(name for name in dict.fromkeys((*first, *quantities)) if name in wanted and name in quantities)

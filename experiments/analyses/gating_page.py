@@ -1,0 +1,191 @@
+"""The page of a gate, ending in its decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.analyses.gate_rules import COEFFICIENTS
+from experiments.analyses.gating import BaselineCheck, Gate, RuleCheck
+from experiments.reports.document import Block, Document, Paragraph, Section, Table
+from experiments.reports.figures import coefficient_text, count_text, percent, rate_text
+from experiments.reports.plain import estimate_fields
+from experiments.stats.intervals import few_clusters
+
+__all__ = ["SCHEMA", "gate_document", "gate_fields"]
+
+SCHEMA = "autorater.gate/1"
+
+_WORDS = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
+
+
+def gate_fields(gate: Gate) -> dict[str, Any]:
+    """The gate as plain JSON values."""
+    return {
+        "schema": SCHEMA,
+        "run_id": gate.run_id,
+        "grader": gate.grader,
+        "level": gate.level,
+        "n_items": gate.n_items,
+        "n_labelled": gate.n_labelled,
+        "n_expected": gate.n_expected,
+        "n_verdicts": gate.n_verdicts,
+        "failures": dict(gate.failures),
+        "outcome": gate.outcome,
+        "rules": [_rule_fields(check) for check in gate.rules],
+        "baseline": None if gate.baseline is None else {"run_id": gate.baseline[0], "grader": gate.baseline[1]},
+        "comparisons": [_baseline_fields(check) for check in gate.comparisons],
+        "decision": decision_text(gate),
+    }
+
+
+def _rule_fields(check: RuleCheck) -> dict[str, Any]:
+    measured = check.measured
+    return {
+        "rule": check.rule.text,
+        "outcome": check.outcome,
+        "why": check.why,
+        "measure": estimate_fields(measured.estimate),
+        "coverage": measured.coverage,
+        "bounds": None if measured.bounds is None else list(measured.bounds),
+    }
+
+
+def _baseline_fields(check: BaselineCheck) -> dict[str, Any]:
+    return {
+        "rule": check.rule.text,
+        "outcome": check.outcome,
+        "why": check.why,
+        "difference": estimate_fields(check.test.estimate),
+        "p_value": check.test.p_value,
+        "n_common": check.n_common,
+        "n_left_out": check.test.left_out,
+        "n_relabelled": check.n_relabelled,
+    }
+
+
+def gate_document(gate: Gate) -> Document:
+    """The gate as a page."""
+    blocks: list[Block] = [Paragraph(_about(gate))]
+    if gate.rules:
+        blocks.append(_rule_table(gate))
+    if gate.comparisons:
+        blocks += [Paragraph(_about_baseline(gate)), _baseline_table(gate)]
+    return Document(
+        (
+            Section(f"Gate: {gate.grader}", 1, tuple(blocks)),
+            Section("Decision", 2, (Paragraph(decision_text(gate)),)),
+        )
+    )
+
+
+def _about(gate: Gate) -> str:
+    return (
+        f"Run {gate.run_id}: {gate.n_items:,} items, {gate.n_labelled:,} with people's label; "
+        f"{gate.n_verdicts:,} of {gate.n_expected:,} verdicts; without a label: {count_text(gate.failures)}. "
+        f"Intervals are two-sided at {percent(gate.level)}."
+    )
+
+
+def _about_baseline(gate: Gate) -> str:
+    run, grader = gate.baseline or ("", "")
+    return (
+        f"Against {grader} in run {run}, on the items whose content both judged. Differences are this grader less the "
+        f"baseline, in one-sided tests at {percent(gate.level)}, whose interval is that of "
+        f"{percent(2 * gate.level - 1)}."
+    )
+
+
+def _rule_table(gate: Gate) -> Table:
+    rows = tuple(
+        (
+            check.rule.text,
+            _WORDS[check.outcome],
+            _measured_text(check),
+            str(check.measured.estimate.n),
+            str(check.measured.estimate.clusters),
+            percent(check.measured.coverage),
+        )
+        for check in gate.rules
+    )
+    return Table(("rule", "outcome", "measured", "items", "questions", "coverage"), rows, n_text=2)
+
+
+def _measured_text(check: RuleCheck) -> str:
+    fields = estimate_fields(check.measured.estimate)
+    return coefficient_text(fields) if check.rule.name in COEFFICIENTS else rate_text(fields)
+
+
+def _baseline_table(gate: Gate) -> Table:
+    rows = tuple(
+        (
+            check.rule.text,
+            _WORDS[check.outcome],
+            _points(check),
+            str(check.test.estimate.n),
+            str(check.test.estimate.clusters),
+            "-" if check.test.p_value is None else f"{check.test.p_value:.4f}",
+        )
+        for check in gate.comparisons
+    )
+    return Table(("rule", "outcome", "points worse", "items", "questions", "p"), rows, n_text=2)
+
+
+def _points(check: BaselineCheck) -> str:
+    estimate = check.test.estimate
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "not defined"
+    return f"{100 * estimate.value:+.1f} [{100 * estimate.low:+.1f}, {100 * estimate.high:+.1f}]"
+
+
+def decision_text(gate: Gate) -> str:
+    """What a careful person would sign."""
+    reasons = [f"{check.rule.text}: {check.outcome}, {check.why}" for check in gate.checks]
+    limits = [
+        _missing_note(gate),
+        *map(_bound_note, gate.rules),
+        *_few_notes(gate),
+        *map(_label_note, gate.comparisons),
+    ]
+    return " ".join(
+        [
+            f"{_WORDS[gate.outcome]}. {gate.grader} in run {gate.run_id}: {'; '.join(reasons)}.",
+            _basis(gate),
+            *(limit for limit in limits if limit),
+        ]
+    )
+
+
+def _basis(gate: Gate) -> str:
+    return (
+        f"All rules have to pass, so no level is adjusted for their number; the intervals are of {percent(gate.level)} "
+        "and hold for questions and responses such as these."
+    )
+
+
+def _missing_note(gate: Gate) -> str:
+    missing = gate.n_expected - gate.n_verdicts
+    if not missing:
+        return ""
+    ruled = any(check.rule.name in ("coverage", "failure_rate") for check in gate.rules)
+    advice = "" if ruled else ", and no rule here is about coverage"
+    return f"Rates are over valid verdicts alone: {missing:,} of {gate.n_expected:,} are missing{advice}."
+
+
+def _bound_note(check: RuleCheck) -> str:
+    if check.measured.bounds is None:
+        return ""
+    return f"With every missing verdict wrong the {check.rule.name} would be {percent(check.measured.bounds[1])}."
+
+
+def _few_notes(gate: Gate) -> list[str]:
+    few = sorted({check.rule.name for check in gate.rules if few_clusters(check.measured.estimate)})
+    return [f"Fewer than 10 questions stand behind {', '.join(few)}: its interval is a rough one."] if few else []
+
+
+def _label_note(check: BaselineCheck) -> str:
+    if not check.n_relabelled:
+        return ""
+    return (
+        f"{check.n_relabelled:,} of the {check.n_common:,} common items have another label in the baseline's run; "
+        "this run's labels count for both."
+    )

@@ -1,0 +1,135 @@
+"""Each grader of a run with its verdicts counted, held against people's labels as the report holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.analyses.entrants import read_contest
+from experiments.errors import SpecError
+from experiments.reports.exact_sample import ExactSample, with_distributions
+from experiments.reports.inputs import GraderResults, RunData
+from experiments.reports.reference_labels import ReferenceLabels, drop_stale_labels, join_labels
+from experiments.reports.sample import Sample, build_sample
+
+__all__ = [
+    "GradedSample",
+    "find_graded",
+    "match_samples",
+    "positive_of",
+    "positive_shares",
+    "read_graded_samples",
+    "wrong_shares",
+]
+
+
+@dataclass(frozen=True)
+class GradedSample:
+    """One grader on the items of a run.
+
+    ``name`` is prompt and model, unique in the run. ``labels`` are those under its rubric, or under the set's own
+    where nobody labelled under that. ``seed`` stands for the content and fixes bootstraps, as in the report.
+    """
+
+    run_id: str
+    name: str
+    results: GraderResults
+    sample: Sample
+    labels: ReferenceLabels
+    seed: str
+
+
+def read_graded_samples(data: RunData) -> tuple[GradedSample, ...]:
+    """All graders of a run, in its order; labels of items that have changed since are left out."""
+    chosen, _ = drop_stale_labels(data.calibration_set)
+    joined = join_labels(chosen, [results.rubric for results in data.graders])
+    names = [entrant.name for entrant in read_contest(data).entrants]
+    graded = []
+    for name, results, labels in zip(names, data.graders, joined, strict=True):
+        sample = build_sample(results, chosen.items, labels.consensus.labels, scale=chosen.scale)
+        if results.distributions is not None:
+            sample = with_distributions(sample, results.distributions, draws=int(results.sampling["repeats"]))
+        seed = f"{chosen.digest} {results.grader_id}"
+        graded.append(GradedSample(data.run_id, name, results, sample, labels, seed))
+    return tuple(graded)
+
+
+def find_graded(graded: Sequence[GradedSample], name: str | None, *, option: str = "--grader") -> GradedSample:
+    """The grader of a name; without a name, the run's only grader.
+
+    A name may also be a word of the grader's, as its model, or a model without its provider, where only one fits.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or more than one; the message lists the names.
+    """
+    found = [one for one in graded if name is None or one.name == name]
+    if not found and name is not None:
+        found = [one for one in graded if name in one.name.split()] or [one for one in graded if name in _tails(one)]
+    if len(found) == 1:
+        return found[0]
+    names = [one.name for one in (found or graded)]
+    run = graded[0].run_id if graded else "run"
+    got = f"{len(names)} graders in run {run}" if name is None else f"{name!r}: {len(found)} graders of that name"
+    raise SpecError(f"{option}: {got}; expected one of {names}")
+
+
+def _tails(graded: GradedSample) -> list[str]:
+    return [word.rpartition("/")[2] for word in graded.name.split()]
+
+
+def match_samples(first: Sample, second: Sample) -> tuple[Sample, Sample]:
+    """The items whose content both have, in the first one's order, as the first and as the second judged them."""
+    places = {item.digest: row for row, item in reversed(list(enumerate(second.items)))}
+    shared = [row for row, item in enumerate(first.items) if item.digest in places]
+    return _pick(first, shared), _pick(second, [places[first.items[row].digest] for row in shared])
+
+
+def _pick(sample: Sample, rows: Sequence[int]) -> Sample:
+    places = np.asarray(rows, dtype=np.int64)
+    picked = replace(
+        sample,
+        items=tuple(sample.items[row] for row in rows),
+        reference=tuple(sample.reference[row] for row in rows),
+        counts=sample.counts[places],
+        failures=tuple(sample.failures[row] for row in rows),
+    )
+    if isinstance(picked, ExactSample):
+        return replace(picked, shares=picked.shares[places], outside=picked.outside[places])
+    return picked
+
+
+def positive_of(sample: Sample) -> str:
+    """The label that counts as right.
+
+    Raises
+    ------
+    SpecError
+        If the scale names none.
+    """
+    if sample.scale.positive is None:
+        raise SpecError(
+            f"scale {sample.scale.name!r}: no label counts as right; expected 'positive' in the set's scale"
+        )
+    return sample.scale.positive
+
+
+def positive_shares(sample: Sample) -> NDArray[np.float64]:
+    """(n,) share of an item's valid verdicts that pass it, computed or drawn; NaN where it has none."""
+    place = sample.scale.index(positive_of(sample))
+    if isinstance(sample, ExactSample):
+        return np.asarray(sample.shares[:, place], dtype=np.float64)
+    shares = sample.counts[:, place] / np.maximum(sample.valid, 1)
+    return np.asarray(np.where(sample.valid > 0, shares, np.nan), dtype=np.float64)
+
+
+def wrong_shares(sample: Sample, reference: Sequence[str | None]) -> NDArray[np.float64]:
+    """(n,) share of verdicts on the other side of ``positive`` than people; NaN without a label or a verdict."""
+    passed, positive = positive_shares(sample), positive_of(sample)
+    right = np.array([label == positive for label in reference], dtype=bool)
+    known = np.array([label is not None for label in reference], dtype=bool)
+    return np.asarray(np.where(known, np.where(right, 1 - passed, passed), np.nan), dtype=np.float64)

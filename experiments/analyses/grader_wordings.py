@@ -1,0 +1,221 @@
+"""Wordings of a grader x models: how often each grader is right, on the same labelled items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration_sets.item import Item
+from experiments.analyses.candidate_rates import measure_candidate
+from experiments.analyses.candidates import Candidate, ErrorName, LabelledContest, read_candidates, read_labelled
+from experiments.analyses.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts, complement
+from experiments.errors import SpecError
+from experiments.reports.inputs import GraderResults, RunData
+from experiments.reports.label_words import label_words
+from experiments.reports.plain import content_rng
+from experiments.stats.comparisons.wording_effects import WordingEffects, wording_effects
+
+__all__ = ["QUANTITIES", "GraderWordings", "read_grader_wordings"]
+
+QUANTITIES: Mapping[str, ErrorName] = {
+    "accuracy": "error_rate",
+    "sensitivity": "false_negative_rate",
+    "specificity": "false_positive_rate",
+}
+"""Name of a quantity to the error rate that it turns round."""
+
+_Cells = Mapping[tuple[str, str], Candidate]
+
+
+@dataclass(frozen=True)
+class GraderWordings:
+    """The graders of a run that have a prompt, as cells (wording, model) of a contest."""
+
+    labelled: LabelledContest
+    candidates: _Cells
+    pending: frozenset[str]
+    left_out: tuple[str, ...]
+
+    @cached_property
+    def facts(self) -> WordingFacts:
+        """What the page says first."""
+        notes = [label_words({"label_source": self.labelled.label_source}).source, *self.labelled.notes]
+        if self.left_out:
+            notes.append(f"Without a prompt, and so no wording: {', '.join(self.left_out)}.")
+        notes += [f"{one.name}: {note}." for one in self.candidates.values() for note in one.notes]
+        return WordingFacts(
+            run_id=self.labelled.contest.run_id,
+            kind="grader",
+            about=f"labels under {self.labelled.rubric}",
+            wordings=tuple(dict.fromkeys(wording for wording, _ in self.candidates)),
+            models=tuple(dict.fromkeys(model for _, model in self.candidates)),
+            quantities=tuple(QUANTITIES),
+            n_items=len(self.clusters),
+            n_questions=len(set(self.clusters)),
+            notes=tuple(notes),
+        )
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """(n,) the question of each item."""
+        return tuple(self.labelled.contest.clusters)
+
+    def cell(self, wording: str, model: str, *, level: float) -> WordingCell | None:
+        """A grader's accuracy, sensitivity and specificity."""
+        candidate = self.candidates.get((wording, model))
+        if candidate is None:
+            return None
+        own = measure_candidate(candidate, self.labelled.contest, level=level)
+        return WordingCell(
+            wording=wording,
+            model=model,
+            quantities={name: complement(own.rates[rate]) for name, rate in QUANTITIES.items()},
+            bounds={name: _turned(own.bounds[rate]) for name, rate in QUANTITIES.items()},
+            expected=candidate.expected * len(candidate.counts),
+            valid=int(candidate.counts.sum()),
+            failures=candidate.failures,
+        )
+
+    def effects(self, wording: str, control: str, *, level: float, resamples: int) -> Mapping[str, WordingEffects]:
+        """Effects by quantity, paired by item and clustered by question."""
+        models = self.shared(wording, control)
+        drawn = [self.candidates[key, model] for key in (wording, control) for model in models]
+        found = {}
+        for name, rate in QUANTITIES.items():
+            changed, baseline = (self._right(one, models, rate) for one in (wording, control))
+            found[name] = wording_effects(
+                baseline,
+                changed,
+                self.clusters,
+                models=models,
+                rng=content_rng(self.labelled.contest.run_id, wording, control, name),
+                level=level,
+                resamples=resamples,
+                repeats=max((int(one.counts.sum(axis=1).max(initial=0)) for one in drawn), default=0),
+            )
+        return found
+
+    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:
+        """Paired differences: each quantity is a mean over the items that it is about."""
+        models, rate = self.shared(wording, control), QUANTITIES[quantity]
+        values = self._right(wording, models, rate) - self._right(control, models, rate)
+        return QuestionTable(values, self.clusters, (-1.0, 1.0))
+
+    def shared(self, wording: str, control: str) -> list[str]:
+        """Models that have both wordings."""
+        has = self.candidates
+        return [model for model in self.facts.models if (wording, model) in has and (control, model) in has]
+
+    def take(self, questions: frozenset[str]) -> GraderWordings:
+        """The grid of some questions alone."""
+        contest = self.labelled.contest
+        rows = [row for row, question in enumerate(contest.clusters) if question in questions]
+        kept = replace(
+            contest,
+            items=tuple(contest.items[row] for row in rows),
+            reference=tuple(contest.reference[row] for row in rows),
+        )
+        return replace(
+            self,
+            labelled=replace(self.labelled, contest=kept),
+            candidates={key: _take(one, rows) for key, one in self.candidates.items()},
+            pending=self.pending & questions,
+        )
+
+    def _right(self, wording: str, models: Sequence[str], rate: ErrorName) -> NDArray[np.float64]:
+        """(n, K) chance that a verdict is right, NaN where there is none."""
+        columns = [1 - self.candidates[wording, model].wrong(self.labelled.contest, rate) for model in models]
+        return np.array(columns, dtype=np.float64).reshape(len(models), len(self.clusters)).T
+
+
+def read_grader_wordings(data: RunData) -> GraderWordings:
+    """Read the graders of a run as wordings x models.
+
+    Raises
+    ------
+    SpecError
+        If nobody labelled its items, or fewer than two prompts judged them.
+    """
+    labelled = read_labelled(data)
+    if not labelled.contest.items:
+        raise SpecError(f"{data.run_id}: no labelled items; expected a run on a set that people labelled")
+    candidates = read_candidates(labelled.contest)
+    prompted = [place for place, grader in enumerate(data.graders) if grader.prompt]
+    wordings = _wordings([data.graders[place] for place in prompted])
+    models = _models([data.graders[place] for place in prompted], wordings)
+    cells = {key: candidates[place] for key, place in zip(zip(wordings, models, strict=True), prompted, strict=True)}
+    if len(set(wordings)) < 2:
+        raise SpecError(
+            f"{data.run_id}: {len(set(wordings))} grader prompts; expected two or more, the control among them"
+        )
+    return GraderWordings(
+        labelled=labelled,
+        candidates=cells,
+        pending=_pending(labelled.contest.items, [data.graders[place] for place in prompted]),
+        left_out=tuple(one.name for place, one in enumerate(candidates) if place not in prompted),
+    )
+
+
+def _pending(items: Sequence[Item], graders: Sequence[GraderResults]) -> frozenset[str]:
+    """Questions with an item of which some grader was not asked; a call that failed was asked."""
+    missing = {
+        verdict.item_digest
+        for grader in graders
+        for verdict in grader.verdicts
+        if verdict.failure == "not_answered" and verdict.detail == "not_asked"
+    }
+    return frozenset(item.cluster_id for item in items if item.digest in missing)
+
+
+def _wordings(graders: Sequence[GraderResults]) -> list[str]:
+    """``name@version``, with the digest where two texts share that."""
+    titles = [str(grader.prompt) for grader in graders]
+    short = {title: title.partition("#")[0] for title in titles}
+    shared = [name for name in set(short.values()) if len({t for t, n in short.items() if n == name}) > 1]
+    return [title if short[title] in shared else short[title] for title in titles]
+
+
+def _models(graders: Sequence[GraderResults], wordings: Sequence[str]) -> list[str]:
+    """The model, with its sampling where one prompt judges with it under several."""
+    plain = [grader.model for grader in graders]
+    pairs = list(zip(wordings, plain, strict=True))
+    twice = {model for wording, model in pairs if pairs.count((wording, model)) > 1}
+    if not twice:
+        return plain
+    # The channel is the prompt's own, and tells no model from another.
+    settings = [
+        {name: value for name, value in grader.sampling.items() if name != "channel" and value is not None}
+        for grader in graders
+    ]
+    names = sorted({name for one in settings for name in one})
+    same = [name for name in names if len({str(one.get(name)) for one in settings}) == 1]
+    named = [
+        f"{model} {_brief(own, same)}" if model in twice else model for model, own in zip(plain, settings, strict=True)
+    ]
+    keys = list(zip(wordings, named, strict=True))
+    return [
+        name if keys.count((wording, name)) == 1 else f"{name} {grader.grader_id[:6]}"
+        for wording, name, grader in zip(wordings, named, graders, strict=True)
+    ]
+
+
+def _brief(settings: Mapping[str, object], same: Sequence[str]) -> str:
+    told = {name: value for name, value in sorted(settings.items()) if name not in same}
+    return ", ".join(f"{name} {json.dumps(value)}" for name, value in told.items())
+
+
+def _turned(bounds: Bounds) -> Bounds:
+    return None if bounds is None else (1 - bounds[1], 1 - bounds[0])
+
+
+def _take(candidate: Candidate, rows: Sequence[int]) -> Candidate:
+    counts = candidate.counts[list(rows)]
+    missing = candidate.expected * len(rows) - int(counts.sum())
+    # Reasons are kept by grader and not by item; what is known of a part is how many are missing.
+    failures = {"without a verdict": missing} if missing else {}
+    return replace(candidate, shares=candidate.shares[list(rows)], counts=counts, failures=failures)

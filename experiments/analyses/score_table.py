@@ -1,0 +1,167 @@
+"""Differences between two respondents, or between two sets: as graded, and corrected with joint uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from experiments.analyses.scoring_inputs import Respondent
+from experiments.stats.correction import CorrectedDifferences, LabelledItems, corrected_differences
+from experiments.stats.estimate import Difference
+from experiments.stats.scores import item_shares, paired_score_differences, unpaired_score_differences
+
+__all__ = [
+    "STAR",
+    "ScoreContrast",
+    "Side",
+    "compare_respondents",
+    "compare_sets",
+    "correct_sides",
+    "is_starred",
+    "turned",
+]
+
+STAR = 0.05
+"""A difference with a raw p-value below this bears a star, as in the tables of papers."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One respondent on one set, and the labelled items that its score is corrected by."""
+
+    respondent: Respondent
+    set_title: str
+    calibration: LabelledItems | None
+    reason: str = "uncorrected: no calibration data"
+
+
+@dataclass(frozen=True)
+class ScoreContrast:
+    """First less second, of every score.
+
+    ``paired`` says that the graded difference rests on the common questions alone, item by item against each other;
+    else the two samples are taken to be independent. The corrected one rests on all items of both.
+    """
+
+    first: str
+    second: str
+    first_set: str
+    second_set: str
+    paired: bool
+    common: int
+    only_first: int
+    only_second: int
+    graded: Mapping[str, Difference]
+    corrected: CorrectedDifferences
+
+
+def is_starred(difference: Difference) -> bool:
+    """Whether the raw p-value is below :data:`STAR`."""
+    return difference.p_value is not None and difference.p_value < STAR
+
+
+def compare_respondents(
+    sides: Sequence[Side], roles: Mapping[str, Any], *, level: float, shared: bool
+) -> tuple[ScoreContrast, ...]:
+    """Every pair of respondents on one set, paired by question wherever they have questions in common.
+
+    Parameters
+    ----------
+    sides
+        The respondents.
+    roles
+        ``labels``, ``correct``, ``not_attempted`` and ``penalty`` of :func:`experiments.stats.scores.benchmark_scores`.
+    level
+        Confidence level.
+    shared
+        Whether calibration and benchmark have questions in common.
+    """
+    return tuple(
+        _contrast_sides(first, second, roles, level=level, shared=shared, paired=_share_questions(first, second))
+        for first, second in combinations(sides, 2)
+    )
+
+
+def compare_sets(
+    sides: Sequence[Side], others: Sequence[Side], roles: Mapping[str, Any], *, level: float, shared: bool
+) -> tuple[ScoreContrast, ...]:
+    """Each respondent on a set against the same on another; two single respondents whatever their names.
+
+    Paired where both sets have the same questions. Where they overlap in part, the graded difference takes the samples
+    to be independent, which errs to the safe side; the corrected one counts the common questions once.
+    """
+    by_name = {side.respondent.name: side for side in others}
+    pairs = [(side, by_name[side.respondent.name]) for side in sides if side.respondent.name in by_name]
+    if not pairs and len(sides) == len(others) == 1:
+        pairs = [(sides[0], others[0])]
+    return tuple(
+        _contrast_sides(
+            first,
+            second,
+            roles,
+            level=level,
+            shared=shared,
+            paired=set(first.respondent.questions) == set(second.respondent.questions),
+        )
+        for first, second in pairs
+    )
+
+
+def _contrast_sides(
+    first: Side, second: Side, roles: Mapping[str, Any], *, level: float, shared: bool, paired: bool
+) -> ScoreContrast:
+    """First less second, in both ways."""
+    one, two = first.respondent, second.respondent
+    compare = paired_score_differences if paired else unpaired_score_differences
+    found = compare(
+        item_shares(one.sample.counts),
+        one.questions,
+        item_shares(two.sample.counts),
+        two.questions,
+        repeats=max(one.sample.most_repeats, two.sample.most_repeats, 1),
+        level=level,
+        **roles,
+    )
+    return ScoreContrast(
+        first=one.name,
+        second=two.name,
+        first_set=first.set_title,
+        second_set=second.set_title,
+        paired=paired,
+        common=found.common,
+        only_first=found.only_first,
+        only_second=found.only_second,
+        graded=found.differences,
+        corrected=correct_sides(first, second, roles, level=level, shared=shared),
+    )
+
+
+def turned(difference: Difference) -> Difference:
+    """Second less first."""
+    estimate = difference.estimate
+    value, low, high = (None if one is None else -one for one in (estimate.value, estimate.high, estimate.low))
+    return replace(difference, estimate=replace(estimate, value=value, low=low, high=high))
+
+
+def correct_sides(
+    first: Side, second: Side, roles: Mapping[str, Any], *, level: float, shared: bool
+) -> CorrectedDifferences:
+    """First less second, corrected; uncorrected with the reason where either side cannot be."""
+    if first.calibration is None or second.calibration is None:
+        reason = first.reason if first.calibration is None else second.reason
+        return CorrectedDifferences("uncorrected", reason, None, 0, 0, 0)
+    return corrected_differences(
+        first.respondent.graded,
+        second.respondent.graded,
+        first.calibration,
+        second_calibration=second.calibration,
+        level=level,
+        shared_clusters=shared,
+        **roles,
+    )
+
+
+def _share_questions(first: Side, second: Side) -> bool:
+    return bool(set(first.respondent.questions) & set(second.respondent.questions))

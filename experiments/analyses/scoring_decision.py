@@ -1,0 +1,181 @@
+"""The paragraph that a scoring ends in: what may be said, and what not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.analyses.ranking import RankedPair
+from experiments.analyses.scoring_inputs import Benchmark, Calibration
+from experiments.analyses.scoring_results import RespondentScore, Scoring
+from experiments.analyses.scoring_words import SCORE_WORDS, plain_interval, score_text, value_text
+from experiments.analyses.strata_reweighting import FieldStrata
+from experiments.stats.correction import carry_over_note
+
+__all__ = ["decide"]
+
+_NAMED = 10
+"""Pairs that are named; of more the ranks are given."""
+
+FAR = 0.1
+"""Strata whose shares differ by this much are named in the decision."""
+
+
+def decide(scoring: Scoring) -> str:
+    """What was compared, what is decided, what is not and why, at which level."""
+    sentences = [_basis(scoring), *_statements(scoring), *_order(scoring), *_limits(scoring)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _basis(scoring: Scoring) -> str:
+    benchmark, errors = scoring.benchmark, scoring.errors
+    level = f"{100 * scoring.choice.level:g}%"
+    what = (
+        f"{len(benchmark.respondents)} respondent{'s' * (len(benchmark.respondents) != 1)}, {benchmark.n_items:,} "
+        f"responses to {benchmark.n_questions:,} questions of {benchmark.set_title}, graded by {benchmark.grader}"
+    )
+    if errors is None:
+        return f"{what}; level {level}."
+    source = scoring.calibration.set_title if scoring.calibration else ""
+    return (
+        f"{what}, held against people's labels of {errors.n_items:,} items in {errors.n_questions:,} questions of "
+        f"{source}; level {level}."
+    )
+
+
+def _statements(scoring: Scoring) -> list[str]:
+    """What to report of each respondent; the reason where that is not a corrected score."""
+    name = scoring.choice.rank_by
+    told: list[str] = []
+    reasons: dict[str, list[str]] = {}
+    for one in _in_order(scoring):
+        graded = one.correction.uncorrected[name]
+        if one.correction.corrected is None:
+            reasons.setdefault(one.correction.reason, []).append(
+                f"{one.respondent.name} ({score_text(name, graded)} as graded)"
+            )
+        else:
+            corrected = score_text(name, one.correction.corrected[name])
+            told.append(f"{one.respondent.name} {corrected} (as graded {value_text(name, graded.value)})")
+    sentences = [f"Report {SCORE_WORDS[name]} corrected: {'; '.join(told)}."] if told else []
+    return sentences + [
+        f"Not corrected, and to be called so wherever it is shown: {'; '.join(names)}: {reason}."
+        for reason, names in reasons.items()
+    ]
+
+
+def _in_order(scoring: Scoring) -> list[RespondentScore]:
+    """By rank, where there is one."""
+    if scoring.ranking is None:
+        return list(scoring.respondents)
+    by_name = {one.respondent.name: one for one in scoring.respondents}
+    return [by_name[place.standing.respondent] for place in scoring.ranking.places]
+
+
+def _order(scoring: Scoring) -> list[str]:
+    """Pairs by name where there are few, else ranks, and how many pairs are open and why."""
+    ranking = scoring.ranking
+    if ranking is None:
+        return []
+    by = {outcome: [pair for pair in ranking.pairs if pair.outcome == outcome] for outcome in _WORDS}
+    first = f"Of {len(ranking.pairs)} pairs (Holm-adjusted), {len(by['decided'])} are decided."
+    if len(ranking.pairs) <= _NAMED:
+        return [first, *(f"{words}: {_named(by[outcome])}." for outcome, words in _WORDS.items() if by[outcome])]
+    ranks = "; ".join(
+        f"{place.standing.respondent} {place.best}" + (f" to {place.worst}" if place.worst > place.best else "")
+        for place in ranking.places
+    )
+    counts = [
+        f"{words}: {len(by[outcome])}." for outcome, words in _WORDS.items() if by[outcome] and outcome != "decided"
+    ]
+    return [first, f"Ranks that they leave open: {ranks}.", *counts]
+
+
+_WORDS = {
+    "decided": "Decided",
+    "carry-over": "Decided only if the grader errs alike on both, as their own labelled items do not show",
+    "grader-error": "Undecidable through grader error, though the difference as graded is significant",
+    "undecided": "Not decided",
+    "uncorrected": "Order of true scores unknown, for want of a correction",
+}
+
+
+def _named(pairs: Sequence[RankedPair]) -> str:
+    between = " over " if pairs[0].outcome in ("decided", "carry-over") else " and "
+    return ", ".join(f"{pair.higher}{between}{pair.lower}" for pair in pairs)
+
+
+def _limits(scoring: Scoring) -> list[str]:
+    calibration = scoring.calibration
+    if calibration is None or scoring.errors is None:
+        return ["Without labelled items nothing is known of the grader's errors; as graded is not as it is."]
+    return [
+        _carry_over(scoring.benchmark, calibration),
+        _other_grader(scoring.benchmark, calibration),
+        _strata(scoring),
+        _missing(scoring.respondents, scoring.choice.rank_by),
+        "People's labels are taken as the truth.",
+    ]
+
+
+def _carry_over(benchmark: Benchmark, calibration: Calibration) -> str:
+    labelled = calibration.label_of
+    items = [item.digest in labelled for one in benchmark.respondents for item in one.sample.items]
+    n_labelled = sum(items)
+    if items and n_labelled == len(items):
+        return "People labelled every item of the benchmark: their labels are its scores, and nothing need carry over."
+    source = f"the {len(calibration.questions):,} labelled items of {calibration.set_title}"
+    others = f"the {len(items) - n_labelled:,} items of the benchmark that nobody labelled"
+    return carry_over_note(source, others if n_labelled else benchmark.set_title)
+
+
+def _other_grader(benchmark: Benchmark, calibration: Calibration) -> str:
+    if calibration.same_grader:
+        return ""
+    return f"That {calibration.grader} errs as {benchmark.grader} does is assumed by who asked for this page."
+
+
+def _strata(scoring: Scoring) -> str:
+    if scoring.choice.reweight is not None:
+        return f"The error rates are reweighted to the benchmark's shares of {_word(scoring.choice.reweight)}."
+    found: dict[str, list[str]] = {}
+    for one in _in_order(scoring):
+        for strata in one.strata:
+            if strata.distance >= FAR:
+                found.setdefault(strata.field, []).append(_shift(one, strata, scoring.choice.rank_by))
+    own = found.pop("respondent", [])
+    others = [f"{_word(field)} ({'; '.join(dict.fromkeys(shifts))})" for field, shifts in found.items()]
+    sentences = [f"By the errors on its own labelled items: {'; '.join(own)}."] if own else []
+    if others:
+        sentences.append(
+            f"The labelled items are spread otherwise than the benchmark's by {', by '.join(others)}: compare the "
+            "reweighted scores."
+        )
+    return " ".join(sentences)
+
+
+def _shift(score: RespondentScore, strata: FieldStrata, name: str) -> str:
+    """What reweighting would make of the corrected score."""
+    who = score.respondent.name
+    if strata.refused:
+        return f"{who}: {strata.refused}" if strata.field == "respondent" else strata.refused
+    corrected = strata.reweighted.corrected if strata.reweighted else None
+    return f"{who}: not identified" if corrected is None else f"{who} {value_text(name, corrected[name].value)}"
+
+
+def _missing(scores: Sequence[RespondentScore], name: str) -> str:
+    parts = []
+    for one in scores:
+        bounds = None if one.bounds is None else one.bounds[name]
+        if bounds is not None:
+            absent = one.respondent.sample.n_expected - one.respondent.sample.n_verdicts
+            parts.append(f"{one.respondent.name} {absent:,} {plain_interval(name, *bounds)}")
+    if not parts:
+        return ""
+    return (
+        f"Verdicts are missing, and the intervals leave them out (how many, and {SCORE_WORDS[name]} as graded if all "
+        f"were wrong or all right): {'; '.join(parts)}."
+    )
+
+
+def _word(field: str) -> str:
+    return field.replace("_", " ")

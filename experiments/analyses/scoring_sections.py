@@ -1,0 +1,229 @@
+"""The tables of a scoring's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from experiments.analyses.score_table import ScoreContrast
+from experiments.analyses.scoring_results import RespondentScore, Scoring
+from experiments.analyses.scoring_words import (
+    SCORE_WORDS,
+    difference_text,
+    p_text,
+    plain_interval,
+    score_text,
+    share_text,
+    value_text,
+)
+from experiments.reports.document import Block, Paragraph, Section, Table
+from experiments.reports.figures import DASH, percent
+from experiments.stats.estimate import Estimate
+
+__all__ = [
+    "budget_section",
+    "difference_sections",
+    "errors_section",
+    "ranking_section",
+    "score_sections",
+]
+
+_OUTCOMES = {
+    "decided": "decided",
+    "carry-over": "if errors carry over",
+    "grader-error": "undecidable: grader error",
+    "undecided": "undecided",
+    "uncorrected": "uncorrected",
+}
+
+_TABLED = ("f1", "correct", "accuracy_given_attempted", "attempted", "not_attempted")
+"""Scores whose differences are shown; all others are in the JSON."""
+
+_FULL = 10
+"""Of more pairs than this only the differences of the ranked score are shown."""
+
+_OF_ATTEMPTS = ("not_attempted", "attempted", "accuracy_given_attempted", "f1")
+
+
+def _shown(scoring: Scoring) -> list[str]:
+    """Scores that say something of their own: without a label of no attempt, those of attempts do not."""
+    ranked = scoring.choice.rank_by
+    return [name for name in SCORE_WORDS if scoring.has_attempts or name == ranked or name not in _OF_ATTEMPTS]
+
+
+def errors_section(scoring: Scoring) -> Section | None:
+    """What the grader says where people say what."""
+    errors = scoring.errors
+    if errors is None:
+        return None
+    rows = []
+    for label, counts, rates in zip(scoring.labels, errors.confusion.counts, errors.confusion.rates, strict=True):
+        known = [DASH if rate is None else f"{100 * rate:.1f}%" for rate in rates]
+        rows.append((label, f"{sum(counts):,}", *known))
+    text = (
+        f"False negatives {_rate(errors.false_negative_rate)}, false positives {_rate(errors.false_positive_rate)}, on "
+        f"{errors.n_items:,} items in {errors.n_questions:,} questions."
+    )
+    if scoring.unused:
+        text += f" Nobody, grader or person, said {', '.join(scoring.unused)}: left off the scale."
+    table = Table(("people say", "verdicts", *(f"grader: {label}" for label in scoring.labels)), tuple(rows))
+    return Section("The grader's errors", 2, (Paragraph(text), table))
+
+
+def score_sections(scoring: Scoring) -> Iterator[Section]:
+    """Each respondent's scores as graded and corrected."""
+    for one in scoring.respondents:
+        sample = one.respondent.sample
+        text = (
+            f"{sample.n_items:,} items on {len(set(one.respondent.questions)):,} questions, {one.shared_questions:,} "
+            f"of them with a labelled item; coverage {percent(sample.coverage)}, repeats {sample.most_repeats}."
+        )
+        blocks: list[Block] = [Paragraph(text), _score_table(one, scoring)]
+        blocks += [Paragraph(note) for note in _notes(one, scoring.choice.box)]
+        yield Section(one.respondent.name, 2, tuple(blocks))
+
+
+def _score_table(score: RespondentScore, scoring: Scoring) -> Table:
+    corrected, powered, box = score.correction.corrected, score.powered, scoring.choice.box
+    columns = ["score", "as graded", "corrected"]
+    columns += [f"if rates off by {100 * box:g} points"] if score.box else []
+    columns += ["PPI++"] if powered is not None else []
+    columns += ["missing verdicts allow"] if score.bounds is not None else []
+    rows = []
+    for name in _shown(scoring):
+        row = [SCORE_WORDS[name], score_text(name, score.correction.uncorrected[name])]
+        row.append(score_text(name, corrected[name] if corrected else None))
+        row += [_range(name, score.box[name].low, score.box[name].high)] if score.box else []
+        row += [score_text(name, powered[name].estimate)] if powered is not None else []
+        if score.bounds is not None:
+            bounds = score.bounds[name]
+            row.append(DASH if bounds is None else plain_interval(name, *bounds))
+        rows.append(tuple(row))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _notes(score: RespondentScore, box: float) -> Iterator[str]:
+    correction = score.correction
+    if correction.corrected is None:
+        yield f"Uncorrected. {correction.reason}."
+    elif correction.shares is not None and correction.shares.message:
+        yield f"At the edge: {correction.shares.message}."
+    if correction.undefined_resamples:
+        yield f"{correction.undefined_resamples:,} resamples could not be solved and are left out."
+    if any(one.unidentified for one in score.box.values()):
+        share = max(one.unidentified for one in score.box.values())
+        yield f"At {percent(share)} of the error rates within {100 * box:g} points nothing is identified."
+    if score.powered is not None:
+        powers = sorted({round(one.power, 3) for one in score.powered.values()})
+        yield f"PPI++ weighs the grader by {powers[0]:g} to {powers[-1]:g}; it rests on labels of a random part."
+    elif not score.powered_reason.startswith("not stated"):
+        yield f"No PPI++: {score.powered_reason}."
+
+
+def budget_section(scoring: Scoring) -> Section | None:
+    """Where the variance of the corrected score comes from."""
+    name = scoring.choice.rank_by
+    rows = []
+    for one in scoring.respondents:
+        budget = one.budgets.get(name)
+        if budget is not None:
+            shares = (budget.questions, budget.repeats, budget.grader_error, budget.calibration)
+            error = value_text(name, budget.variance**0.5)
+            rows.append((one.respondent.name, error, *(share_text(share) for share in shares)))
+    if not rows:
+        return None
+    head = ("respondent", "standard error", "questions", "repeats", "grader error", "calibration size")
+    text = (
+        f"Shares of the variance of corrected {SCORE_WORDS[name]} (delta method, the samples taken as independent). "
+        "More questions lessen the first, more repeats the second, more labels the last, a better grader all but the "
+        "first."
+    )
+    if any(row[3] == DASH for row in rows):
+        text += " Without repeats their noise is part of grader error and calibration size."
+    return Section("Where the variance comes from", 2, (Paragraph(text), Table(head, tuple(rows))))
+
+
+def difference_sections(scoring: Scoring) -> Iterator[Section]:
+    """Differences as in the tables of papers."""
+    if scoring.contrasts:
+        yield _differences("Differences between respondents", scoring, scoring.contrasts)
+    if scoring.set_contrasts:
+        yield _differences("Differences between sets", scoring, scoring.set_contrasts)
+
+
+def _differences(heading: str, scoring: Scoring, contrasts: tuple[ScoreContrast, ...]) -> Section:
+    ranked = scoring.choice.rank_by
+    few = scoring.has_attempts and len(contrasts) <= _FULL
+    names = list(dict.fromkeys([*_TABLED, ranked])) if few else [ranked]
+    rows = []
+    for one in contrasts:
+        corrected = one.corrected.differences
+        pair = f"{one.first} - {one.second}" if one.first_set == one.second_set else _set_pair(one)
+        how = f"paired, {one.common:,}" if one.paired else f"unpaired, {one.common:,} of both"
+        rows += [
+            (
+                pair,
+                how,
+                SCORE_WORDS[name],
+                difference_text(name, one.graded[name], star=True),
+                p_text(one.graded[name].p_value),
+                difference_text(name, corrected[name] if corrected else None, star=True),
+                p_text(corrected[name].p_value if corrected else None),
+            )
+            for name in names
+        ]
+    head = ("difference", "questions", "score", "as graded", "p", "corrected", "p, corrected")
+    text = (
+        "First less second, in points; * where the raw p-value is below 0.05, without regard to how many are tested. "
+        "Corrected differences count once what both share: questions and calibration. Other scores: --format json."
+    )
+    return Section(heading, 2, (Paragraph(text), Table(head, tuple(rows), n_text=3)))
+
+
+def _set_pair(contrast: ScoreContrast) -> str:
+    return f"{contrast.first}, {contrast.first_set} - {contrast.second}, {contrast.second_set}"
+
+
+def ranking_section(scoring: Scoring) -> Section | None:
+    """Places, and each pair with what decides it."""
+    ranking = scoring.ranking
+    if ranking is None:
+        return None
+    name = ranking.score
+    places = Table(
+        ("rank", "respondent", "as graded", "corrected"),
+        tuple(
+            (
+                f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}",
+                place.standing.respondent,
+                score_text(name, place.standing.graded),
+                score_text(name, place.standing.corrected),
+            )
+            for place in ranking.places
+        ),
+        n_text=2,
+    )
+    own = any(pair.own is not None for pair in ranking.pairs)
+    head = ["pair", "outcome", "as graded", "p, Holm", "corrected", "p", "p, Holm"]
+    rows = []
+    for pair in ranking.pairs:
+        row = [f"{pair.higher} - {pair.lower}", _OUTCOMES[pair.outcome], difference_text(name, pair.graded)]
+        row += [p_text(pair.graded_adjusted), difference_text(name, pair.corrected)]
+        row += [p_text(pair.corrected.p_value if pair.corrected else None), p_text(pair.corrected_adjusted)]
+        row += [difference_text(name, pair.own), p_text(pair.own_adjusted)] if own else []
+        rows.append(tuple(row))
+    head += ["own error rates", "p, Holm"] if own else []
+    text = (
+        f"By corrected {SCORE_WORDS[name]}; ranks are what the decided pairs leave open. Both scores of a pair move "
+        "with the same calibration items and questions, and the interval of their difference counts that."
+    )
+    if own:
+        text += " Own error rates: each respondent corrected by the labelled items of its own responses."
+    return Section("Ranking", 2, (Paragraph(text), places, Table(tuple(head), tuple(rows), n_text=2)))
+
+
+def _range(name: str, low: float | None, high: float | None) -> str:
+    return DASH if low is None or high is None else plain_interval(name, low, high)
+
+
+def _rate(estimate: Estimate) -> str:
+    return score_text("correct", estimate)

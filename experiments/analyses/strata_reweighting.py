@@ -1,0 +1,149 @@
+"""What changes if the labelled items are not spread over respondents, topics or kinds as the benchmark's are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from calibration_sets.item import Item
+from experiments.stats.correction import (
+    GradedItems,
+    LabelledItems,
+    MissingStrataError,
+    ScoreCorrection,
+    StratumCorrection,
+    correct_scores,
+    post_stratification_weights,
+    stratum_corrections,
+)
+
+__all__ = ["FIELDS", "NO_STRATUM", "FieldStrata", "Stratum", "StratumField", "compare_strata", "reweight", "strata_of"]
+
+StratumField = Literal["respondent", "topic", "answer_type", "kind"]
+
+FIELDS: tuple[StratumField, ...] = get_args(StratumField)
+
+NO_STRATUM = "(none)"
+"""The stratum of items that do not say."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Items of one stratum in both samples, and their shares there."""
+
+    name: str
+    n_calibration: int
+    n_benchmark: int
+    calibration_share: float
+    benchmark_share: float
+
+
+@dataclass(frozen=True)
+class FieldStrata:
+    """A benchmark's strata by one field of its items.
+
+    Attributes
+    ----------
+    distance
+        Half the sum of the differences of shares: 0 where the samples match, 1 where they have nothing in common.
+    corrections
+        The scores under the error rates of each stratum of the calibration.
+    reweighted
+        The scores with the confusion matrix reweighted to the benchmark's shares; ``None`` where that is ``refused``.
+    effective
+        Items that the reweighted calibration is worth [Kish 1965]; ``None`` where it is refused.
+    refused
+        Why there is no reweighting, in one line; empty where there is one.
+    """
+
+    field: StratumField
+    strata: tuple[Stratum, ...]
+    distance: float
+    corrections: tuple[StratumCorrection, ...]
+    reweighted: ScoreCorrection | None
+    effective: float | None
+    refused: str
+
+
+def strata_of(items: Sequence[Item], field: StratumField) -> list[str]:
+    """(n,) stratum of each item."""
+    return [getattr(item, field) or NO_STRATUM for item in items]
+
+
+def reweight(calibration: LabelledItems, strata: Sequence[str], benchmark: Sequence[str]) -> LabelledItems:
+    """The calibration with each stratum weighing as much as on the benchmark.
+
+    Items without a valid verdict give no error rate, and so no part of a stratum's size.
+
+    Raises
+    ------
+    MissingStrataError
+        Strata of the benchmark without a calibration item.
+    """
+    valid = np.asarray(calibration.counts).sum(axis=1) > 0
+    weights = np.zeros(len(strata))
+    known = [stratum for stratum, kept in zip(strata, valid, strict=True) if kept]
+    weights[valid] = post_stratification_weights(known, benchmark)
+    return LabelledItems(calibration.reference, calibration.counts, calibration.clusters, weights)
+
+
+def compare_strata(
+    field: StratumField,
+    benchmark: GradedItems,
+    benchmark_strata: Sequence[str],
+    calibration: LabelledItems,
+    calibration_strata: Sequence[str],
+    roles: Mapping[str, Any],
+    *,
+    level: float,
+    shared: bool,
+) -> FieldStrata | None:
+    """Strata of both samples side by side; ``None`` where both are one and the same stratum.
+
+    Parameters
+    ----------
+    field
+        What the strata are of.
+    benchmark, calibration
+        The two samples, and the stratum of each of their items.
+    roles, level, shared
+        As in :func:`experiments.analyses.score_table.compare_respondents`.
+    """
+    if set(calibration_strata) == set(benchmark_strata) and len(set(benchmark_strata)) == 1:
+        return None
+    strata = _strata(calibration_strata, benchmark_strata)
+    corrections = stratum_corrections(benchmark, calibration, calibration_strata, level=level, **roles)
+    reweighted, effective, refused = None, None, ""
+    try:
+        weighted = reweight(calibration, calibration_strata, benchmark_strata)
+    except MissingStrataError as error:
+        refused = f"no labelled item of {', '.join(map(str, error.strata))}"
+    else:
+        reweighted = correct_scores(benchmark, weighted, level=level, shared_clusters=shared, **roles)
+        effective = _effective(weighted)
+    distance = sum(abs(one.calibration_share - one.benchmark_share) for one in strata) / 2
+    ordered = tuple(sorted(corrections, key=lambda one: str(one.stratum)))
+    return FieldStrata(field, strata, distance, ordered, reweighted, effective, refused)
+
+
+def _strata(calibration: Sequence[str], benchmark: Sequence[str]) -> tuple[Stratum, ...]:
+    known, wanted = Counter(calibration), Counter(benchmark)
+    return tuple(
+        Stratum(
+            name,
+            known[name],
+            wanted[name],
+            known[name] / max(len(calibration), 1),
+            wanted[name] / max(len(benchmark), 1),
+        )
+        for name in sorted({*known, *wanted})
+    )
+
+
+def _effective(weighted: LabelledItems) -> float:
+    weights = np.asarray(weighted.weights, dtype=np.float64)
+    return float(weights.sum() ** 2 / (weights**2).sum())

@@ -1,0 +1,150 @@
+"""Wordings x models: what a comparison of wordings is built from, whether they are a grader's or an answerer's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.errors import SpecError
+from experiments.stats.comparisons.wording_effects import WordingEffects
+from experiments.stats.estimate import Estimate
+
+__all__ = ["Bounds", "QuestionTable", "WordingCell", "WordingFacts", "WordingGrid", "complement", "find_wording"]
+
+Bounds = tuple[float, float] | None
+"""Lowest and highest value that what is missing allows; ``None`` where nothing is missing or nothing is defined."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordingCell:
+    """One wording in one model.
+
+    Attributes
+    ----------
+    wording, model
+        What stands in the tables.
+    quantities, bounds
+        By the quantity's name, more being better where it is one.
+    expected, valid
+        Verdicts asked for and verdicts with a label; of an answerer: questions asked, and those with a class.
+    failures
+        Reason to number of what is missing.
+    """
+
+    wording: str
+    model: str
+    quantities: Mapping[str, Estimate]
+    bounds: Mapping[str, Bounds]
+    expected: int
+    valid: int
+    failures: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WordingFacts:
+    """What a page says of a comparison before any number.
+
+    Attributes
+    ----------
+    run_id
+        The run.
+    kind
+        Whose wordings they are.
+    about
+        What holds the cells together: the rubric of the labels, or the grader of the responses.
+    wordings, models
+        In the order of the experiment.
+    quantities
+        Names of what is measured.
+    n_items, n_questions
+        Items and questions, the question being what statistics count.
+    notes
+        What a reader should know.
+    """
+
+    run_id: str
+    kind: Literal["grader", "answer"]
+    about: str
+    wordings: tuple[str, ...]
+    models: tuple[str, ...]
+    quantities: tuple[str, ...]
+    n_items: int
+    n_questions: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTable:
+    """Paired differences of a quantity that is a mean, for a comparison that is looked at while it runs.
+
+    ``values`` (n, K) for each item and model, NaN where there is none; ``clusters`` (n,) the question of each item;
+    ``span`` the ends of a difference.
+    """
+
+    values: NDArray[np.float64]
+    clusters: tuple[str, ...]
+    span: tuple[float, float]
+
+
+class WordingGrid(Protocol):
+    """A grid of wordings and models, on the same questions."""
+
+    @property
+    def facts(self) -> WordingFacts:
+        """What the page says first."""
+        ...
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """Questions for which something has been asked of nobody yet."""
+        ...
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """(n,) the question of each item."""
+        ...
+
+    def cell(self, wording: str, model: str, *, level: float) -> WordingCell | None:
+        """A cell; ``None`` where the run has no such pair."""
+        ...
+
+    def effects(self, wording: str, control: str, *, level: float, resamples: int) -> Mapping[str, WordingEffects]:
+        """Effects of a wording against the control, by quantity, drawn with the same seed each time."""
+        ...
+
+    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:
+        """Its paired differences; ``None`` where the quantity is no mean of the questions."""
+        ...
+
+    def shared(self, wording: str, control: str) -> list[str]:
+        """Models that have both wordings."""
+        ...
+
+    def take(self, questions: frozenset[str]) -> WordingGrid:
+        """The grid of some questions alone."""
+        ...
+
+
+def complement(estimate: Estimate) -> Estimate:
+    """The share that is left: 1 less an error rate, with its limits turned round."""
+    value, low, high = (None if end is None else 1 - end for end in (estimate.value, estimate.high, estimate.low))
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def find_wording(name: str, wordings: Sequence[str], where: str) -> str:
+    """The wording of a name: ``name@version``, or the name alone where it has one version.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or more than one; the message begins with ``where``.
+    """
+    exact = [wording for wording in wordings if name in (wording, wording.partition("#")[0])]
+    found = exact or [wording for wording in wordings if wording.partition("@")[0] == name.partition("#")[0]]
+    if len(found) != 1:
+        raise SpecError(f"{where}: {name!r}, {len(found)} wordings of that name; expected one of {list(wordings)}")
+    return found[0]
