@@ -158,6 +158,7 @@ STATISTICS: dict[str, Statistic] = {
     "flip_rate": of(repeats.flip_rate),
     "item_entropy": of(repeats.item_entropy),
     "mean_item_entropy": of(repeats.mean_item_entropy),
+    "movement_test": of(repeats.movement_test, first=lambda d: d.counts, second=lambda d: d.second),
     "pairwise_disagreement": of(repeats.pairwise_disagreement),
     "variance_components": of(
         repeats.variance_components, scores=lambda d: made.array(made.scores(d, d.counts)).reshape(d.n, d.expected)
@@ -182,14 +183,17 @@ EXEMPT = {
     "adjust_p_values": "of p-values",
     "budget_plan": "of costs and an expected score",
     "carry_over_note": "a sentence",
+    "confidence_sequence": "of numbers in the order of their questions",
     "correct_shares": "of shares and a confusion matrix",
     "decide_wording": "of a rule and effects",
     "design_effect": "of a design",
     "detectable_difference": "of a design",
     "detectable_difference_unpaired": "of a design",
+    "first_look_above": "of numbers in the order of their questions",
     "heterogeneity": "of effects and their covariance",
     "invert_confusion": "of shares and confusion matrices",
     "labels_for_half_width": "of a rate and a design",
+    "missing_question_bounds": "of whole questions of several models",
     "paired_power": "of a design",
     "pareto_front": "of criteria",
     "planned_half_width": "of a rate and a design",
@@ -198,13 +202,27 @@ EXEMPT = {
     "predicted_difference_variance": "of components and a design",
     "predicted_variance": "of components and a design",
     "project_to_simplex": "of points",
+    "question_means": "of items in an order of their questions",
     "random_effects": "of effects and their covariance",
+    "random_order": "of names",
     "repeats_that_pay": "of variances and costs",
     "rogan_gladen": "of three rates",
+    "score_covariance": "of questions of several models",
+    "score_effects": "of a grid of wordings and models",
     "rogan_gladen_interval": "of three counts",
     "wilson": "of one count",
 }
 """Public functions that take no items, and what they take; ``test_experiments_stats_table_exempt.py`` checks them."""
+CHECKED_ELSEWHERE = {
+    "confidence_sequence": "test_experiments_stats_anytime.py",
+    "first_look_above": "test_experiments_stats_anytime.py",
+    "missing_question_bounds": "test_experiments_stats_score_effects.py",
+    "question_means": "test_experiments_stats_anytime.py",
+    "random_order": "test_experiments_stats_anytime.py",
+    "score_covariance": "test_experiments_stats_score_effects.py",
+    "score_effects": "test_experiments_stats_score_effects.py",
+}
+"""Exempt ones whose symmetries stand in a file of their own."""
 
 
 def public_functions() -> set[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from experiments.stats.clusters import clustered_mean
 from experiments.stats.intervals import clustered_wilson
-from experiments.stats.repeats.movement import movement_test
+from experiments.stats.repeats import movement_test
 
 ITEMS = [([3, 0, 0], [0, 3, 0]), ([2, 1, 0], [1, 2, 0]), ([1, 1, 1], [0, 0, 3]), ([3, 0, 0], [3, 0, 0])]
 

@@ -266,7 +266,7 @@ def single_verdicts(times: int) -> Data:
 
 
 OF_REPEATS = OF_COMPONENTS | {"error_budget", "error_split", "flip_rate", "majority_error_rates", "mean_item_entropy"}
-OF_REPEATS |= {"pairwise_disagreement", "split_wrong_verdicts"}
+OF_REPEATS |= {"movement_test", "pairwise_disagreement", "split_wrong_verdicts"}
 OF_REPEATS |= {name for name in STATISTICS if name.startswith("alpha_repeats")}
 COUNT_VERDICTS = {"build_samples", "confusion_matrix", "majority_curve"}
 

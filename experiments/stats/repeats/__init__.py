@@ -16,6 +16,7 @@ from experiments.stats.repeats.inconsistency import (
     mean_item_entropy,
     pairwise_disagreement,
 )
+from experiments.stats.repeats.movement import Movement, movement_test
 from experiments.stats.repeats.predicted_variance import (
     predicted_crossed_variance,
     predicted_difference_variance,
@@ -34,6 +35,7 @@ from experiments.stats.repeats.variance_components import (
 __all__ = [
     "Component",
     "CrossedComponents",
+    "Movement",
     "VarianceComponents",
     "alpha_repeats",
     "correctness_components",
@@ -49,6 +51,7 @@ __all__ = [
     "flip_rate",
     "item_entropy",
     "mean_item_entropy",
+    "movement_test",
     "pairwise_disagreement",
     "predicted_crossed_variance",
     "predicted_difference_variance",

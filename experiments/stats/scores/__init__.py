@@ -1,6 +1,7 @@
 """Scores of a benchmark, and their differences."""
 
 from experiments.stats.scores.benchmark_scores import benchmark_scores, score_bounds
+from experiments.stats.scores.score_covariance import missing_question_bounds, score_covariance
 from experiments.stats.scores.score_differences import (
     ScoreDifferences,
     paired_score_differences,
@@ -14,8 +15,10 @@ __all__ = [
     "ScoreDifferences",
     "benchmark_scores",
     "item_shares",
+    "missing_question_bounds",
     "paired_score_differences",
     "score_bounds",
+    "score_covariance",
     "score_gradient",
     "score_value",
     "unpaired_score_differences",
