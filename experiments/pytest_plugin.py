@@ -89,7 +89,8 @@ class AutoraterRun:
 
     def _measure(self, rule: str) -> RuleCheck:
         from experiments.analyses.gate_rules import parse_rule
-        from experiments.analyses.gating import check_rule, measure
+        from experiments.analyses.gating import check_rule
+        from experiments.analyses.measuring import measure
 
         parsed = parse_rule(rule)
         return check_rule(parsed, measure(self._graded, parsed.name, level=self.level))

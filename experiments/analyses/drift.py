@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from calibration_sets.item import Item
-from experiments.analyses.gating import Outcome, item_values
+from experiments.analyses.gating import Outcome
 from experiments.analyses.graded_samples import GradedSample, match_samples
+from experiments.analyses.measuring import item_values
 from experiments.errors import SpecError
 from experiments.reports.plain import content_rng, plain_value
 from experiments.reports.sample import Sample
 from experiments.stats.comparisons import PairedComparison, adjust_p_values, paired_comparison
-from experiments.stats.repeats.movement import Movement, movement_test
+from experiments.stats.repeats import Movement, movement_test
 
 __all__ = ["FEWEST_QUESTIONS", "Change", "Drift", "MovedItem", "RateShift", "find_changes", "find_drift"]
 

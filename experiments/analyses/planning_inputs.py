@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from experiments.analyses.gating import item_values, measure
 from experiments.analyses.graded_samples import GradedSample, match_samples, positive_of
+from experiments.analyses.measuring import item_values, measure
 from experiments.errors import SpecError
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.plain import content_rng

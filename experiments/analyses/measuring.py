@@ -1,0 +1,131 @@
+"""What a rule of a gate can be about: each measure of a grader with its interval, as its report has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.analyses.graded_samples import GradedSample, positive_of, wrong_shares
+from experiments.reports.exact_sample import ExactSample
+from experiments.reports.measures import agreement_fields, alpha_fields, error_rate_fields, repeat_fields
+from experiments.reports.sample import Sample
+from experiments.stats.estimate import Estimate
+from experiments.stats.intervals import clustered_wilson
+from experiments.stats.repeats.inconsistency import item_disagreement
+
+__all__ = ["Measured", "item_values", "measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure with its interval, and what missing verdicts could make of it.
+
+    ``coverage`` is that of the items that the measure is over; ``bounds`` are the error rate with all missing
+    verdicts right and all wrong, ``None`` where none is missing or it is no false negative or positive rate.
+    ``reason`` says why there is no value.
+    """
+
+    name: str
+    estimate: Estimate
+    coverage: float | None
+    bounds: tuple[float, float] | None = None
+    reason: str | None = None
+
+
+def measure(graded: GradedSample, name: str, *, level: float) -> Measured:
+    """One measure of a grader, the same digits as its report has.
+
+    Raises
+    ------
+    SpecError
+        For an error rate where the scale names no label as right.
+    """
+    return _MEASURES[name](graded, name, level)
+
+
+def _error(graded: GradedSample, name: str, level: float) -> Measured:
+    positive_of(graded.sample)
+    fields, reasons = error_rate_fields(graded.sample, level=level)
+    bounds = fields[f"{name}_bounds"]
+    return Measured(
+        name,
+        Estimate(**fields[name]),
+        fields["rate_coverage"][name],
+        (bounds[0], bounds[1]) if bounds else None,
+        reasons.get(name),
+    )
+
+
+def _error_rate(graded: GradedSample, name: str, level: float) -> Measured:
+    labelled = graded.sample.labelled
+    wrong = wrong_shares(labelled, labelled.reference)
+    return Measured(name, _mean(labelled, wrong, level), labelled.coverage, None, "no labelled item with a verdict")
+
+
+def _repeats(graded: GradedSample, name: str, level: float) -> Measured:
+    fields, reasons = repeat_fields(graded.sample, level=level)
+    return Measured(name, Estimate(**fields[name]), graded.sample.coverage, None, reasons.get(name))
+
+
+def _alpha(graded: GradedSample, name: str, level: float) -> Measured:
+    fields, reasons = alpha_fields(graded.sample, level=level, seed=graded.seed)
+    return Measured(name, Estimate(**fields[name]), graded.sample.coverage, None, reasons.get(name))
+
+
+def _kappa(graded: GradedSample, name: str, level: float) -> Measured:
+    fields, reasons = agreement_fields(graded.sample, level=level, seed=graded.seed)
+    estimate = Estimate(**fields["agreement"]["cohen_kappa"])
+    return Measured(name, estimate, graded.sample.labelled.coverage, None, reasons.get("agreement.cohen_kappa"))
+
+
+def _coverage(graded: GradedSample, name: str, level: float) -> Measured:
+    sample = graded.sample
+    shares = sample.valid / sample.expected
+    asked = shares if name == "coverage" else 1 - shares
+    estimate = clustered_wilson(asked, sample.clusters, repeats=sample.expected, level=level)
+    return Measured(name, estimate, sample.coverage, None, "no items")
+
+
+_MEASURES: Mapping[str, Callable[[GradedSample, str, float], Measured]] = {
+    "false_negative_rate": _error,
+    "false_positive_rate": _error,
+    "error_rate": _error_rate,
+    "flip_rate": _repeats,
+    "pairwise_disagreement": _repeats,
+    "coverage": _coverage,
+    "failure_rate": _coverage,
+    "alpha_repeats": _alpha,
+    "kappa": _kappa,
+}
+
+
+def _mean(sample: Sample, values: NDArray[np.float64], level: float) -> Estimate:
+    used = np.flatnonzero(~np.isnan(values))
+    clusters = [sample.clusters[row] for row in used]
+    repeats = sample.draws if isinstance(sample, ExactSample) else int(sample.valid[used].max(initial=0))
+    return clustered_wilson(values[used], clusters, repeats=repeats, level=level)
+
+
+def item_values(sample: Sample, reference: Sequence[str | None], name: str) -> NDArray[np.float64]:
+    """(n,) an item's share behind one of :data:`~experiments.analyses.gate_rules.COMPARED`, NaN where it has none."""
+    if name == "failure_rate":
+        return np.asarray(1 - sample.valid / sample.expected, dtype=np.float64)
+    if name == "pairwise_disagreement":
+        return _disagreements(sample)
+    wrong = wrong_shares(sample, reference)
+    if name == "error_rate":
+        return wrong
+    right = np.array([label == positive_of(sample) for label in reference], dtype=bool)
+    return np.asarray(np.where(right == (name == "false_negative_rate"), wrong, np.nan), dtype=np.float64)
+
+
+def _disagreements(sample: Sample) -> NDArray[np.float64]:
+    if isinstance(sample, ExactSample):
+        return np.asarray(1 - (sample.shares**2).sum(axis=1), dtype=np.float64)
+    values = np.full(sample.n_items, np.nan)
+    repeated = sample.valid >= 2
+    values[repeated] = item_disagreement(sample.counts[repeated])
+    return values
