@@ -36,7 +36,8 @@ def run_of(runs: Any, rows: Rows, mutated: Sequence[Sequence[str]] = ()) -> RunD
             runs.verdicts(chosen.items, letters, f"g{number}"), graders[0].sampling["repeats"], grader_id=f"g{number}"
         )
         graders.append(replace(own, prompt=f"p+{name}@1.0.0#{number}"))
-    return replace(data, calibration_set=chosen, graders=graders)
+    made: RunData = replace(data, calibration_set=chosen, graders=graders)
+    return made
 
 
 def probed(data: RunData, *, floor: float = 0.9) -> Probing:
@@ -170,6 +171,21 @@ def test_a_mutation_is_compared_item_by_item_and_adjusted(runs: Any) -> None:
     assert "No change of the pass rate is shown by examples-grouped (+0.0" in text
     assert "Not tried" not in text
     assert "Not tried: examples-grouped, letters-permuted." in page(probed(run_of(runs, rows, [worse])))
+
+
+def test_a_change_that_missing_verdicts_could_undo_is_not_decided(runs: Any) -> None:
+    rows = [*[("a", "C", "C")] * 8, *[("b", "C", "I")] * 8]
+    half, whole = ["I"] * 8 + ["."] * 8, ["I"] * 16
+    found = probed(run_of(runs, rows, [half, whole]))
+    first, second = found.graders[0].effects
+    assert first.comparison.difference.p_value is not None
+    assert first.comparison.difference.p_value < 0.01
+    assert list(first.bounds or ()) == [-0.5, 0]
+    assert [first.changed, first.hangs_on_missing] == [False, True]
+    assert [second.bounds, second.changed, second.hangs_on_missing] == [None, True, False]
+    text = page(found)
+    assert "there is a change by examples-reversed (-100.0" in text
+    assert "could undo it, so it is not decided." in text
 
 
 def test_graders_that_are_no_mutations_stand_side_by_side(runs: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.analyses.graded_samples import GradedSample
-from experiments.analyses.probe_shares import pass_interval, pass_shares
+from experiments.analyses.probe_shares import PassShares, pass_interval, pass_shares
 from experiments.stats.comparisons import PairedComparison, adjust_p_values, paired_comparison
 from experiments.stats.estimate import Estimate
 from graders.prompt_mutations import mutation_of
@@ -30,8 +30,13 @@ class MutationEffect:
         Its pass rate less the plain prompt's, over the items on which both have a verdict.
     adjusted
         The p-value adjusted by Holm's method for all mutations of the prompt; ``None`` where there is none.
+    bounds
+        The lowest and the highest difference over all items that missing verdicts of the two allow; ``None`` where
+        none is missing.
     changed
-        Whether a change is shown: ``None`` where that is not defined.
+        Whether a change is shown, whatever the missing verdicts would have been: ``None`` where that is not defined.
+    hangs_on_missing
+        Whether a change is shown over the items of both, and missing verdicts could undo it.
     n_worse, n_better
         Items of which a smaller, and a larger, share of verdicts passes.
     """
@@ -41,7 +46,9 @@ class MutationEffect:
     estimate: Estimate
     comparison: PairedComparison
     adjusted: float | None
+    bounds: tuple[float, float] | None
     changed: bool | None
+    hangs_on_missing: bool
     n_worse: int
     n_better: int
     coverage: float | None
@@ -78,12 +85,14 @@ def _effect(
     mutated: GradedSample,
     comparison: PairedComparison,
     adjusted: float | None,
-    changed: bool | None,
+    significant: bool | None,
     *,
     level: float,
 ) -> MutationEffect:
     sample = mutated.sample.labelled
     before, after = pass_shares(plain.sample.labelled), pass_shares(sample)
+    bounds = _difference_bounds(before, after)
+    hangs = bool(significant) and bounds is not None and bounds[0] <= 0 <= bounds[1]
     # Comparisons with NaN are false: an item that either lacks has not changed.
     return MutationEffect(
         mutation=mutation_of(mutated.results.prompt or "")[1] or "",
@@ -91,9 +100,19 @@ def _effect(
         estimate=pass_interval(after.shares, after, level=level),
         comparison=comparison,
         adjusted=adjusted,
-        changed=changed,
+        bounds=bounds,
+        changed=None if significant is None else significant and not hangs,
+        hangs_on_missing=hangs,
         n_worse=int((after.shares < before.shares - 1e-12).sum()),
         n_better=int((after.shares > before.shares + 1e-12).sum()),
         coverage=sample.coverage,
         failures=sample.failure_counts,
     )
+
+
+def _difference_bounds(before: PassShares, after: PassShares) -> tuple[float, float] | None:
+    """With all that is missing against the mutated prompt, and all for it."""
+    low, high = after.worst - before.best, after.best - before.worst
+    if np.array_equal(low, high):
+        return None
+    return float(np.sort(low).mean()), float(np.sort(high).mean())

@@ -174,7 +174,9 @@ def _effect_fields(effect: MutationEffect) -> dict[str, Any]:
         "failures": dict(effect.failures),
         "comparison": plain_value(asdict(effect.comparison)),
         "adjusted_p_value": effect.adjusted,
+        "bounds": None if effect.bounds is None else list(effect.bounds),
         "changed": effect.changed,
+        "hangs_on_missing": effect.hangs_on_missing,
         "n_worse": effect.n_worse,
         "n_better": effect.n_better,
     }

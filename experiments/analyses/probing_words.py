@@ -97,7 +97,8 @@ def _mutations_text(grader: ProbedGrader) -> list[str]:
     if not grader.effects:
         return ["No mutation of the prompt was tried."]
     changed = [effect for effect in grader.effects if effect.changed]
-    same = [effect for effect in grader.effects if effect.changed is False]
+    hanging = [effect for effect in grader.effects if effect.hangs_on_missing]
+    same = [effect for effect in grader.effects if effect.changed is False and not effect.hangs_on_missing]
     silent = [effect for effect in grader.effects if effect.changed is None]
     tried = {effect.mutation for effect in grader.effects}
     parts = []
@@ -105,6 +106,11 @@ def _mutations_text(grader: ProbedGrader) -> list[str]:
         parts.append(f"The prompt's form moves verdicts where it should not: {_effects(changed)}.")
     if same:
         parts.append(f"No change of the pass rate is shown by {_effects(same)}; that does not show that there is none.")
+    if hanging:
+        parts.append(
+            f"Over the items that came back there is a change by {_effects(hanging)}; the verdicts that are missing "
+            "could undo it, so it is not decided."
+        )
     if silent:
         parts.append(f"Nothing can be said of {', '.join(effect.mutation for effect in silent)}: no verdict.")
     left_out = [mutation for mutation in MUTATIONS if mutation not in tried]
@@ -114,7 +120,8 @@ def _mutations_text(grader: ProbedGrader) -> list[str]:
 def _effects(effects: Sequence[MutationEffect]) -> str:
     return "; ".join(
         f"{effect.mutation} ({points_text(effect.comparison.difference.estimate)} points, adjusted p "
-        f"{p_text(effect.adjusted)}, {effect.n_worse:,} items worse and {effect.n_better:,} better)"
+        f"{p_text(effect.adjusted)}, {effect.n_worse:,} worse and {effect.n_better:,} better of "
+        f"{effect.comparison.difference.estimate.n:,} items)"
         for effect in effects
     )
 
