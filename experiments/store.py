@@ -224,7 +224,7 @@ class RunStore:
             return [(RunRecord(row.run_id, json.loads(row.payload)), row.created_at) for row in rows]
 
     def find_run(self, name: str) -> RunRecord:
-        """The run of that id, or the only one whose id begins so.
+        """The run of that id, the only one of that experiment, or else the only one whose id begins so.
 
         Raises
         ------
@@ -233,7 +233,9 @@ class RunStore:
         """
         records = {record.run_id: record for record, _ in self.list_runs()}
         ids = list(records)
-        matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
+        named = [run_id for run_id in ids if name and run_id.rpartition("-")[0] == name]
+        begins = [run_id for run_id in ids if name and run_id.startswith(name)]
+        matches = [name] if name in ids else named or begins
         if len(matches) != 1:
             found = f"{len(matches)} runs begin so (autorater runs tells them apart)" if matches else "no such run"
             expected = f"one of {matches or ids}" if ids else "a store with runs, this one has none"

@@ -173,3 +173,13 @@ def test_the_store_uses_a_write_ahead_log_and_full_synchronisation(tmp_path: Pat
     with RunStore(path) as store, store._engine.connect() as connection:
         assert connection.exec_driver_sql("pragma journal_mode").scalar_one() == "wal"
         assert connection.exec_driver_sql("pragma synchronous").scalar_one() == 2
+
+
+def test_an_experiments_whole_name_is_its_run_and_not_a_longer_ones(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "s.sqlite") as store:
+        for run_id in ("fail-12345678", "fail2-12345678", "fail-more-12345678"):
+            store.create_run(RunRecord(run_id, {"name": run_id}), {"items": []})
+        assert store.find_run("fail").run_id == "fail-12345678"
+        assert store.find_run("fail2").run_id == "fail2-12345678"
+        with pytest.raises(RunNotFoundError, match="3 runs begin so"):
+            store.find_run("fai")

@@ -63,7 +63,8 @@ def _candidates(choice: Choice) -> Section:
     rows = tuple(map(_candidate_row, choice.candidates, choice.rates))
     columns = ("grader", "error rate", "false positives", "false negatives", "coverage", "flip", "R", "pairwise")
     about = Paragraph(
-        "Error rate: verdicts that are not the label given. Flip: share of items with two different verdicts in R. "
+        "Error rate: verdicts that are not the label given. Flip: share of the items with two or more verdicts that have "
+        "different ones, in at most R. "
         "Time is not shown: the store keeps no durations."
     )
     return Section("Candidates", 2, (Table((*columns, "1,000 verdicts"), rows), about, *_missing(choice)))
