@@ -61,7 +61,8 @@ def draw(
     output_format: PageFormatOption = PageFormat.text,
     out: Annotated[Path | None, typer.Option("--out", help="CSV file of the queue, for people to fill in.")] = None,
 ) -> None:
-    """Draw a review queue: most inconsistent first, then graders that disagree, then doubtful majorities.
+    """Draw a review queue: most inconsistent first, then graders that disagree, then those against
+    the range check, then those against people.
 
     A random part is always mixed in, and each row has the probability with which it got there, so
     that rates from the labels can be weighted. Fill in the column 'label' of every row, then give

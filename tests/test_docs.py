@@ -43,7 +43,14 @@ from graders.verdict import FAILURES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md", "docs/models.md")
-FIGURES = ("docs/labels_and_gates.md", "docs/report.md", "docs/probes.md", "docs/statistics.md", "docs/decisions.md")
+FIGURES = (
+    "docs/guide.md",
+    "docs/labels_and_gates.md",
+    "docs/report.md",
+    "docs/probes.md",
+    "docs/statistics.md",
+    "docs/decisions.md",
+)
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, *FIGURES)
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -13,13 +13,13 @@ from experiments.analyses.ab_words import (
     effect_cell,
     heterogeneity_cells,
     name_of,
-    p_cell,
     point_cell,
     required_cell,
     rule_text,
     shown_quantities,
     value_cell,
 )
+from experiments.analyses.p_values import p_text
 from experiments.analyses.wording_comparison import WordingComparison, WordingResult
 from experiments.analyses.wording_grid import WordingCell
 from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
@@ -160,8 +160,8 @@ def _effect_rows(result: WordingResult, name: str) -> Iterator[tuple[str, ...]]:
                 one.wording,
                 model,
                 effect_cell(name, difference.estimate),
-                p_cell(difference.p_value),
-                p_cell(effect.student_p_value),
+                p_text(difference.p_value),
+                p_text(effect.student_p_value),
                 f"{effect.left_out:,}",
             )
 
@@ -199,8 +199,8 @@ def _pooled_row(result: WordingResult, one: WordingComparison, name: str) -> tup
     for scope, difference in (("fixed", effects.fixed), ("sampled", effects.sampled)):
         cells += [
             effect_cell(name, difference.estimate),
-            p_cell(difference.p_value),
-            p_cell(adjusted[scope].rows[place].adjusted),
+            p_text(difference.p_value),
+            p_text(adjusted[scope].rows[place].adjusted),
         ]
     return (one.wording, name_of(name), *cells)
 
@@ -245,8 +245,8 @@ def _looks(result: WordingResult) -> Section:
             name_of(look.check.quantity),
             look.check.model or "average",
             effect_cell(look.check.quantity, look.difference.estimate),
-            p_cell(look.difference.p_value),
-            p_cell(look.adjusted),
+            p_text(look.difference.p_value),
+            p_text(look.adjusted),
             f"{100 * one.level:.4g}%",
             point_cell(look.check.quantity, look.check.low),
             required_cell(look.check),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.analyses.p_values import p_text
 from experiments.analyses.wording_comparison import AdoptedWording, WordingResult
 from experiments.analyses.wording_grid import Bounds
 from experiments.decision_specs import AbSpec
@@ -18,7 +19,6 @@ __all__ = [
     "effect_cell",
     "heterogeneity_cells",
     "name_of",
-    "p_cell",
     "point_cell",
     "required_cell",
     "rule_text",
@@ -77,11 +77,6 @@ def bounds_cell(quantity: str, bounds: Bounds) -> str:
     return "-" if bounds is None else f"{_number(quantity, bounds[0])} to {_number(quantity, bounds[1])}"
 
 
-def p_cell(p_value: float | None) -> str:
-    """A p-value with four digits."""
-    return "-" if p_value is None else "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
-
-
 def heterogeneity_cells(found: Heterogeneity) -> tuple[str, str]:
     """Q with its degrees of freedom and p-value, and I squared in percent with its interval."""
     if found.q is None or found.i_squared is None:
@@ -89,7 +84,7 @@ def heterogeneity_cells(found: Heterogeneity) -> tuple[str, str]:
     spread = f"{100 * found.i_squared:.0f}%"
     if found.i_squared_low is not None and found.i_squared_high is not None:
         spread += f" [{100 * found.i_squared_low:.0f}, {100 * found.i_squared_high:.0f}]"
-    return f"{found.q:.2f} ({found.degrees}), p {p_cell(found.p_value)}", spread
+    return f"{found.q:.2f} ({found.degrees}), p {p_text(found.p_value)}", spread
 
 
 def required_cell(check: RuleCheck) -> str:

@@ -14,11 +14,11 @@ from experiments.analyses.choosing_words import (
     RATE_WORDS,
     cost_text,
     decision_text,
-    p_text,
     points_text,
     rate_cell,
     rule_text,
 )
+from experiments.analyses.p_values import p_text
 from experiments.analyses.separation import POWER
 from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import bounds_text, count_text, percent
@@ -63,8 +63,8 @@ def _candidates(choice: Choice) -> Section:
     rows = tuple(map(_candidate_row, choice.candidates, choice.rates))
     columns = ("grader", "error rate", "false positives", "false negatives", "coverage", "flip", "R", "pairwise")
     about = Paragraph(
-        "Error rate: verdicts that are not the label given. Flip: share of the items with two or more verdicts that have "
-        "different ones, in at most R. "
+        "Error rate: verdicts that are not the label given. Flip: share of the items with two or more verdicts that "
+        "have different ones, in at most R. "
         "Time is not shown: the store keeps no durations."
     )
     return Section("Candidates", 2, (Table((*columns, "1,000 verdicts"), rows), about, *_missing(choice)))

@@ -14,7 +14,7 @@ from experiments.reports.plain import estimate_fields
 from experiments.stats.estimate import Estimate
 from graders.pricing import NO_COST
 
-__all__ = ["RATE_WORDS", "cost_text", "decision_text", "p_text", "points_text", "rate_cell", "rule_text"]
+__all__ = ["RATE_WORDS", "cost_text", "decision_text", "points_text", "rate_cell", "rule_text"]
 
 RATE_WORDS: dict[ErrorName, str] = {
     "false_negative_rate": "false negatives",
@@ -37,11 +37,6 @@ def points_text(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
     return f"{100 * estimate.value:+.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
-
-
-def p_text(p_value: float | None) -> str:
-    """A p-value with four digits; a dash where it is not defined."""
-    return "-" if p_value is None else "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
 def cost_text(candidate: Candidate) -> str:

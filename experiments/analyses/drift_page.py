@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.analyses.drift import FEWEST_QUESTIONS, Drift, RateShift
+from experiments.analyses.p_values import p_text
 from experiments.reports.document import Block, Document, Entries, Entry, Paragraph, Section, Table
 from experiments.reports.figures import count_text, percent, rate_text
 from experiments.reports.plain import estimate_fields
@@ -118,8 +119,8 @@ def _movement_text(drift: Drift) -> str:
     return (
         f"{said} Verdicts of different runs differ on {percent(movement.between)} of draws, repeats within a run on "
         f"{percent(movement.within)}, as those of different runs would if nothing had changed: "
-        f"{_points(movement.excess)} points more (p {movement.p_value:.4f}, "
-        f"adjusted {_p_text(drift.adjusted_movement)})."
+        f"{_points(movement.excess)} points more (p {p_text(movement.p_value)}, "
+        f"adjusted {p_text(drift.adjusted_movement)})."
     )
 
 
@@ -136,8 +137,8 @@ def _rate_row(shift: RateShift) -> tuple[str, ...]:
         percent(shift.new),
         _points(difference.estimate),
         str(difference.estimate.n),
-        _p_text(difference.p_value),
-        _p_text(shift.adjusted),
+        p_text(difference.p_value),
+        p_text(shift.adjusted),
     )
 
 
@@ -145,10 +146,6 @@ def _points(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "not defined"
     return f"{100 * estimate.value:+.1f} [{100 * estimate.low:+.1f}, {100 * estimate.high:+.1f}]"
-
-
-def _p_text(p_value: float | None) -> str:
-    return "-" if p_value is None else f"{p_value:.4f}"
 
 
 def _entry(drift: Drift, place: int) -> Entry:

@@ -6,6 +6,7 @@ from typing import Any
 
 from experiments.analyses.gate_rules import COEFFICIENTS
 from experiments.analyses.gating import BaselineCheck, Gate, RuleCheck
+from experiments.analyses.p_values import p_text
 from experiments.reports.document import Block, Document, Paragraph, Section, Table
 from experiments.reports.figures import coefficient_text, count_text, percent, rate_text
 from experiments.reports.plain import estimate_fields
@@ -123,7 +124,7 @@ def _baseline_table(gate: Gate) -> Table:
             _points(check),
             str(check.test.estimate.n),
             str(check.test.estimate.clusters),
-            "-" if check.test.p_value is None else f"{check.test.p_value:.4f}",
+            p_text(check.test.p_value),
         )
         for check in gate.comparisons
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from experiments.analyses.choosing_words import p_text, points_text
+from experiments.analyses.choosing_words import points_text
 from experiments.analyses.moved_items import DIRECTIONS, MovedItem, MovedItems
+from experiments.analyses.p_values import p_text
 from experiments.reports.document import Block, Document, Entries, Entry, Paragraph, Section, Table
 from experiments.reports.figures import count_text
 from experiments.reports.plain import plain_value

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from experiments.analyses.choosing_words import p_text, points_text
+from experiments.analyses.choosing_words import points_text
+from experiments.analyses.p_values import p_text
 from experiments.analyses.probe_mutations import MutationEffect
 from experiments.analyses.probing import FailedProbe, KindRate, ProbedGrader, Probing
 from experiments.analyses.probing_words import decision_text, kind_name, outcome_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.analyses.choosing_words import p_text, points_text
+from experiments.analyses.choosing_words import points_text
+from experiments.analyses.p_values import p_text
 from experiments.analyses.probe_mutations import MutationEffect
 from experiments.analyses.probing import KindRate, ProbedGrader, Probing
 from experiments.reports.figures import percent, rate_text

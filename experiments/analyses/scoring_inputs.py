@@ -209,7 +209,8 @@ def _assumed(grader: GradedSample, known: Sequence[GradedSample], choice: Grader
 def _other_grader(grader: GradedSample, known: Sequence[GradedSample]) -> SpecError:
     return SpecError(
         f"--calibration {known[0].run_id}: judged by {[one.name for one in known]}, not by {grader.name} with the same "
-        "prompt, model and sampling; expected that grader, or --grader NAME with --other-grader-assumed"
+        "prompt, model and sampling (imported verdicts are a grader of their own in each run); expected that grader, "
+        "or --grader NAME with --other-grader-assumed"
     )
 
 
