@@ -35,7 +35,8 @@ def test_another_grader_is_refused_in_one_line(answers: tuple[list[Answer], list
         assert "\n" not in str(caught.value)
         assert str(caught.value) == (
             "--calibration cal-run: judged by ['made/other'], not by made/grader with the same prompt, model and "
-            "sampling; expected that grader, or --grader NAME with --other-grader-assumed"
+            "sampling (imported verdicts are a grader of their own in each run); expected that grader, "
+            "or --grader NAME with --other-grader-assumed"
         )
     found = scored(bench, other, grader=GraderChoice("made/grader", other_assumed=True))
     assert found.calibration is not None
