@@ -22,20 +22,19 @@ SPECS = {"lowest": "lowest error rate", "within": "lowest false negatives within
 TEMPLATE = """\
 ## Which grader: `choose`
 
-Two rules over the same twelve graders, at {level}: the lowest error rate; and the lowest false-negative rate among those
-whose false positives keep 2% by a margin of 1 point ({limit} in all). `choose` promises that the truly best of those
-that truly keep the limit is in its set, and that with a chance of {half} at most any grader is said to keep a limit
-that it breaks. "Pairs without adjustment" keeps whoever is not significantly worse than the one that
-looks best, each pair by itself, among those whose estimate keeps the limit; "estimates alone" takes the one that looks
-best.
+Two rules over the same twelve graders, at {level}: the lowest error rate; and the lowest false-negative rate among
+those whose false positives keep 2% by a margin of 1 point ({limit} in all). `choose` promises that the truly best of
+those that truly keep the limit is in its set, and that with a chance of {half} at most any grader is said to keep a
+limit that it breaks. "Pairs without adjustment" keeps whoever is not significantly worse than the one that looks
+best, each pair by itself, among those whose estimate keeps the limit; "estimates alone" takes the one that looks best.
 
 {left_out}
 Graders that break the limit by a hair and were said to keep it, and those that were then taken:
 
 {broke}
 What is taken is the lowest estimate in the set among those shown to keep the limit. `choose` takes nobody where nobody
-is shown to keep it; its set then still holds those that may. A
-rate below the best's is that of a grader which breaks the limit.
+is shown to keep it; its set then still holds those that may. A rate below the best's is that of a grader that breaks
+the limit.
 
 {taken}"""
 
@@ -80,8 +79,8 @@ def buys_choices(trials: Sequence[ChoiceTrial]) -> list[str]:
         for spec in SPECS
     ]
     broke = {rule: _broke(trials, rule).share for rule in RULES}
-    last = f"A grader that breaks the limit is said to keep it in {broke['choose']} by `choose`, in {broke['estimates']} by"
-    return [*lines, f"{last} estimates alone."]
+    last = f"A grader that breaks the limit is said to keep it in {broke['choose']} by `choose`"
+    return [*lines, f"{last}, in {broke['estimates']} by estimates alone."]
 
 
 def _own(trials: Sequence[ChoiceTrial], spec: str, rule: str) -> list[ChoiceTrial]:

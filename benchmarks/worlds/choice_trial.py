@@ -69,10 +69,10 @@ def try_choices(world: World, *, on_limit: bool) -> list[ChoiceTrial]:
         kept = {standing.name for standing in result.standings if standing.limits == "kept"}
         looks_kept = _keep_by_estimate(candidates, contest, spec)
         first = _lowest(candidates, contest, spec.lowest, looks_kept)
-        ways = {
+        ways: dict[str, tuple[set[str], set[str], str | None]] = {
             "choose": (set(result.members), kept, _taken(result, kept)),
             "unadjusted": (_not_worse(candidates, contest, spec.lowest, looks_kept, first), looks_kept, first),
-            "estimates": ({first} - {None}, looks_kept, first),
+            "estimates": (set() if first is None else {first}, looks_kept, first),
         }
         trials += [
             _judge(world, spec, name, rule, members, said, taken, on_limit=on_limit)

@@ -17,9 +17,9 @@ __all__ = ["render_page"]
 TEMPLATE = """\
 # Worlds: how often the decisions are wrong
 
-In {n} simulated worlds everything is known: the true scores of {models} models under {wordings} answer wordings, and the
-true error rates of {graders} graders. What `autorater ab`, `choose` and `score` decide there is held against that truth,
-and so is what a reader of the same tables would decide without their care. All of this file is written by
+In {n} simulated worlds everything is known: the true scores of {models} models under {wordings} answer wordings, and
+the true error rates of {graders} graders. What `autorater ab`, `choose` and `score` decide there is held against that
+truth, and so is what a reader of the same tables would decide without their care. All of this file is written by
 
     {command}
 
@@ -27,18 +27,18 @@ with seed {seed}, and the same command writes the same file.
 
 ## A world
 
-- **Models and questions.** {models} models answer {questions:,} questions under each of {wordings} wordings, once. Questions
-  are hard or easy for all models, and for one model in its own way; the wordings of a model share most of its luck with a
-  question. True scores are those over all questions that there could be; the {questions:,} are a sample.
+- **Models and questions.** {models} models answer {questions:,} questions under each of {wordings} wordings, once.
+  Questions are hard or easy for all models, and for one model in its own way; the wordings of a model share most of
+  its luck with a question. True scores are over all questions that there could be; the {questions:,} are a sample.
 - **Wordings.** In every second world none of the nine deserves to be adopted, and most are as close to it as can be:
   they raise accuracy by exactly 0 while accuracy given attempted rises, or raise accuracy by 3 points while accuracy
   given attempted falls by exactly the margin, {margin}. In the others two deserve it, and the rest are of that kind.
 - **The judge** of the benchmark gives one verdict an answer. It errs by class of answer; errors cluster by question
   and by answer, so that repeats would err alike. In every second pair of worlds it is lenient: it passes 8% of the
   answers that are not right, most of them wrong ones, and refuses 6% of the right ones. Else these are 2% and 5%.
-- **Calibration.** People labelled {labelled:,} answers to {calibration:,} other questions, {a_question} a question. The judge
-  and {graders} other graders gave {repeats} verdicts on each. The judge's error rates carry over to the benchmark, as a
-  correction assumes.
+- **Calibration.** People labelled {labelled:,} answers to {calibration:,} other questions, {a_question} a question.
+  The judge and {graders} other graders gave {repeats} verdicts on each. The judge's error rates carry over to the
+  benchmark, as a correction assumes.
 - **Graders.** One is the best of those whose false positives keep a limit of {limit}; half the time it lies exactly on
   it. Five are nearly as good, three miss fewer right answers but break the limit by a hair, three are poor. They tend
   to err on the same answers.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 LABELS = SIMPLEQA.labels
-ROLES = {"labels": LABELS, "correct": "CORRECT", "not_attempted": "NOT_ATTEMPTED"}
+ROLES: Mapping[str, Any] = {"labels": LABELS, "correct": "CORRECT", "not_attempted": "NOT_ATTEMPTED"}
 INCORRECT, DECLINED, CORRECT = range(3)
 
 N_MODELS, N_WORDINGS, N_GRADERS = 12, 10, 12
@@ -177,7 +178,7 @@ def _solve_right(attempt: Array, accuracy: Array) -> Array:
         middle = (low + high) / 2
         above = joint_share(attempt, middle) > accuracy
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return (low + high) / 2
+    return np.asarray((low + high) / 2, dtype=np.float64)
 
 
 def _draw_graders(rng: np.random.Generator, mix: Array, *, on_limit: bool) -> tuple[GraderTruth, ...]:

@@ -16,8 +16,8 @@ Scored = tuple[int, ScoreTrial]
 TEMPLATE = """\
 ## How wide: `score`
 
-The control's answers of the first {models} models, all derived scores, intervals at {level} (delta method). "As graded" is
-the score and interval that the judge's verdicts give by themselves: it allows for questions, and not for the judge.
+The control's answers of the first {models} models, all derived scores, intervals at {level} (delta method). "As graded"
+is the score and interval that the judge's verdicts give by themselves: it allows for questions, and not for the judge.
 "Error rates taken as exact" corrects the score and forgets that the calibration set is a sample. Off is the mean size
 of the error and bias the mean error, in points like the width. A score that the error rates do not identify is not
 given and not counted.
@@ -69,8 +69,8 @@ def buys_scores(trials: Sequence[WorldTrials]) -> list[str]:
     shares = [_held(scored, way, "").share for way in WAYS]
     lenient = [one for one in scored if one[1].lenient]
     line = (
-        f"Intervals hold the true score in {shares[0]} as graded, in {shares[1]} corrected, and in {shares[2]} corrected "
-        "with error rates taken as exact"
+        f"Intervals hold the true score in {shares[0]} as graded, in {shares[1]} corrected, and in {shares[2]} "
+        "corrected with error rates taken as exact"
     )
     if lenient:
         line += f"; with the lenient judge in {_held(lenient, WAYS[0], '').share} as graded"

@@ -160,13 +160,14 @@ def _orders(world: World, scoring: Scoring, *, lenient: bool) -> list[OrderTrial
         for pair in ranking.pairs:
             one = pair.graded if way == "as graded" else pair.corrected
             p_value = pair.graded_adjusted if way == "as graded" else pair.corrected_adjusted
-            if one is None or one.estimate.value is None:
+            value = None if one is None else one.estimate.value
+            if one is None or value is None:
                 continue
             estimate, gap = one.estimate, float(truth[pair.higher] - truth[pair.lower])
             pairs += 1
             held += estimate.low is not None and estimate.high is not None and estimate.low <= gap <= estimate.high
             sure = p_value is not None and p_value <= 1 - LEVEL
             decided += sure
-            wrong += sure and estimate.value * gap <= 0
+            wrong += sure and value * gap <= 0
         found.append(OrderTrial(way, lenient, decided, wrong, held, pairs))
     return found

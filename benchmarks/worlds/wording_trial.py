@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from experiments.analyses.answer_wordings import AnswerWordings
 from experiments.analyses.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wording_grid import WordingCell
 from experiments.decision_specs import AbSpec
 from experiments.respondents.grid import Grid, GridCell
 from experiments.stats.comparisons.wording_rule import WordingRule, decide_wording
@@ -20,6 +21,15 @@ LEVEL = 0.95
 RAISE, KEEP = "accuracy", "accuracy_given_attempted"
 SPEC = AbSpec.model_validate({"control": "wording-0", "raise": RAISE, "may_not_fall": {KEEP: MARGIN}})
 RULES = ("ab", "corrected", "one-by-one", "estimates")
+
+
+class _BareWordings(AnswerWordings):
+    """Without the scores of single cells, which the page shows and no decision uses where nothing is missing."""
+
+    def cell(self, wording: str, model: str, *, level: float) -> WordingCell:  # noqa: ARG002
+        """A cell with nothing missing."""
+        n = len(self.rows)
+        return WordingCell(wording, model, {}, dict.fromkeys(self.facts.quantities), n, n, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,7 @@ def read_wordings(world: World) -> AnswerWordings:
         prompts=wordings,
         cells=cells,
     )
-    return AnswerWordings(grid, 1, frozenset(), tuple(range(n_questions)))
+    return _BareWordings(grid, 1, frozenset(), tuple(range(n_questions)))
 
 
 def _places(result: WordingResult) -> range:
