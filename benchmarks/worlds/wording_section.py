@@ -33,10 +33,10 @@ the judge's errors are not corrected. So the first table asks for the scores tha
 adopts what looks better. The second table asks for the true scores, which is what one wants to know.
 
 {true}
-A judge's errors make effects look smaller, a fall beyond the margin too: where the margin is what protects, a lenient
-judge hides part of the fall. Corrected for the judge are accuracy and accuracy given attempted of all models' answers
-together, by `corrected_differences` with the calibration set and Holm's procedure, with the truth of these; `ab` itself
-does not do this. By true scores, judge by judge:
+A judge's errors make effects look smaller, a fall beyond the margin too, so `ab` promises nothing of true scores.
+Corrected for the judge are accuracy and accuracy given attempted of all models' answers together, by
+`corrected_differences` with the calibration set and Holm's procedure, with the truth of these; `ab` itself does not do
+this. By true scores, judge by judge:
 
 {judges}
 What the care costs, in the worlds where two wordings deserve to be adopted:
