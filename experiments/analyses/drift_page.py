@@ -103,7 +103,7 @@ def _about(drift: Drift) -> str:
 
 def _change_block(drift: Drift) -> Block:
     if not drift.changes:
-        return Paragraph("Nothing is known to differ between the runs in prompt, model, served models, fingerprints or sampling.")
+        return Paragraph("Prompt, model, served models, fingerprints and sampling: no difference is known.")
     rows = tuple((change.what, change.old, change.new) for change in drift.changes)
     return Table(("changed", "old", "new"), rows, n_text=3)
 
