@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from graders.client import Answer, Request
@@ -13,8 +13,8 @@ from graders.dispatch.calls import Call
 from graders.dispatch.headers import parse_reset_wait
 from graders.dispatch.lanes import Lane, others_up
 from graders.dispatch.limiter import find_limit
-from graders.dispatch.retry import BROKEN, BUSY, ITEMS_OWN, STOPPING, retry_seconds
-from graders.dispatch.service import AsyncService, CallError, CallErrorKind, Reply
+from graders.dispatch.retry import BROKEN, BUSY, ITEMS_OWN, MENDED, NO_DEFAULT, STOPPING, retry_seconds
+from graders.dispatch.service import AsyncService, CallError, Reply
 from graders.endpoint import Endpoint
 from graders.errors import GraderError, ServiceError, UnsupportedError
 
@@ -22,16 +22,6 @@ __all__ = ["Dispatcher"]
 
 _HOPELESS, _HOPELESS_AT_FIRST = 20, 3
 """Calls in a row that fail for good, with no success between, before the run stops; and where there never was one."""
-
-_MENDED: Mapping[CallErrorKind, tuple[str, str]] = {
-    "quota_exhausted": ("no quota is left", "credit at the service"),
-    "bad_key": ("the key was refused", "a key that may use the model, from the environment"),
-    "not_found": ("no such model or address", "a model that the service has, at its base_url"),
-}
-"""What stops a run and has to be mended by a person: what is amiss, and what is expected."""
-
-_NO_DEFAULT = frozenset({"logprobs", "top_logprobs", "logprob_token_ids"})
-"""What no service's own choice can stand in for."""
 
 _KEPT = "what was answered is kept, and the same command continues"
 
@@ -257,7 +247,7 @@ class Dispatcher:
         call.note(error)
         if error.kind in STOPPING:
             self._give_up(call)
-            told = f"{_MENDED[error.kind][0]} ({error.message}); expected {_MENDED[error.kind][1]}"
+            told = f"{MENDED[error.kind][0]} ({error.message}); expected {MENDED[error.kind][1]}"
             self._stop(ServiceError(f"{lane.service.name}: {told}; {_KEPT} then"))
         elif error.kind == "unsupported":
             self._adapt(lane, call, error)
@@ -273,7 +263,7 @@ class Dispatcher:
             self._again(call)
             return
         self._give_up(call)
-        chosen = "" if error.parameter in _NO_DEFAULT else ', or on_unsupported = "provider-default"'
+        chosen = "" if error.parameter in NO_DEFAULT else ', or on_unsupported = "provider-default"'
         told = f"{error.parameter or 'a setting'} refused ({error.message}); expected a model that takes it{chosen}"
         self._stop(UnsupportedError(f"{lane.service.name}: {told}"))
 

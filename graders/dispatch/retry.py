@@ -7,10 +7,30 @@ from collections.abc import Mapping
 
 from graders.dispatch.service import CallErrorKind
 
-__all__ = ["BROKEN", "BUSY", "ITEMS_OWN", "MOST_ATTEMPTS", "STOPPING", "pause_seconds", "retry_seconds"]
+__all__ = [
+    "BROKEN",
+    "BUSY",
+    "ITEMS_OWN",
+    "MENDED",
+    "MOST_ATTEMPTS",
+    "NO_DEFAULT",
+    "STOPPING",
+    "pause_seconds",
+    "retry_seconds",
+]
 
 STOPPING: frozenset[CallErrorKind] = frozenset({"quota_exhausted", "bad_key", "not_found"})
 """No call can succeed after one of these."""
+
+MENDED: Mapping[CallErrorKind, tuple[str, str]] = {
+    "quota_exhausted": ("no quota is left", "credit at the service"),
+    "bad_key": ("the key was refused", "a key that may use the model, from the environment"),
+    "not_found": ("no such model or address", "a model that the service has, at its base_url"),
+}
+"""What stops a run and has to be mended by a person: what is amiss, and what is expected."""
+
+NO_DEFAULT = frozenset({"logprobs", "top_logprobs", "logprob_token_ids"})
+"""What no service's own choice can stand in for."""
 
 ITEMS_OWN: frozenset[CallErrorKind] = frozenset({"context_overflow", "content_filter"})
 """The same call would fail the same way."""

@@ -9,7 +9,7 @@ One lambda serves all classes, so that their shares sum to one, and each score h
 linear form, its gradient times y and x. For the share of one class this is PPI++ of a mean.
 
 With few labels, or few of a class among them, its interval is too short: of nominal 95% it held .86 with 200 labels of
-which four were right, .92 with 50 labels (2,000 benchmark items, 500 data sets). There the inversion is safer.
+which about four were right, .92 with 50 labels (2,000 benchmark items, 500 data sets). There the inversion is safer.
 """
 
 from __future__ import annotations
