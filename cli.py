@@ -10,15 +10,17 @@ from typing import Annotated, NoReturn
 import typer
 
 import calibration_sets.commands
-import experiments.ab_command
-import experiments.choose_command
-import experiments.commands
-import experiments.drift_command
-import experiments.gate_command
-import experiments.plan_command
-import experiments.probe_command
-import experiments.queue_command
-import experiments.score_command
+import experiments.commands.ab
+import experiments.commands.choose
+import experiments.commands.drift
+import experiments.commands.gate
+import experiments.commands.plan
+import experiments.commands.probe
+import experiments.commands.queue
+import experiments.commands.report
+import experiments.commands.run
+import experiments.commands.score
+import experiments.commands.verdict_import
 import graders.commands
 import graders.models_commands
 from calibration_sets.errors import CalibrationSetError
@@ -54,18 +56,21 @@ Examples:
   autorater graders show simpleqa        the newest version of a grader prompt
 """,
 )
-app.add_typer(experiments.commands.app)
 for command in (
-    experiments.choose_command.choose,
-    experiments.ab_command.ab,
-    experiments.score_command.score,
-    experiments.probe_command.probe,
-    experiments.gate_command.gate,
-    experiments.drift_command.drift,
+    experiments.commands.run.run,
+    experiments.commands.report.report,
+    experiments.commands.report.runs,
+    experiments.commands.choose.choose,
+    experiments.commands.ab.ab,
+    experiments.commands.score.score,
+    experiments.commands.probe.probe,
+    experiments.commands.gate.gate,
+    experiments.commands.drift.drift,
 ):
     app.command()(command)
-app.add_typer(experiments.plan_command.plan_app, name="plan")
-app.add_typer(experiments.queue_command.queue_app, name="queue")
+app.add_typer(experiments.commands.verdict_import.import_app, name="import")
+app.add_typer(experiments.commands.plan.plan_app, name="plan")
+app.add_typer(experiments.commands.queue.queue_app, name="queue")
 app.add_typer(calibration_sets.commands.app, name="sets")
 app.add_typer(graders.commands.graders_app, name="graders")
 app.add_typer(graders.models_commands.models_app, name="models")

@@ -27,9 +27,9 @@ from fault_server import FaultServer, Script
 
 from calibration_sets import SIMPLEQA, CalibrationSet, Item, parse_reference
 from calibration_sets.item import HumanLabel
-from experiments.runner import run_experiment
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import RunStore
 from graders.capabilities import Capabilities
 from graders.endpoint import Endpoint
 from graders.grader import Grader

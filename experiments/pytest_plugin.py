@@ -175,8 +175,8 @@ def _open(
     config: pytest.Config, run: str, store: str | Path | None, grader: str | None, level: float | None
 ) -> AutoraterRun:
     from experiments.analyses.graded_samples import find_graded, read_graded_samples
-    from experiments.run_records import load_run_data
-    from experiments.store import RunStore
+    from experiments.store.run_records import load_run_data
+    from experiments.store.run_store import RunStore
 
     named = store or config.getoption("--autorater-store") or os.environ.get("AUTORATER_STORE") or "autorater.sqlite"
     path = Path(named) if Path(named).is_absolute() else config.rootpath / named

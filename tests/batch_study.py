@@ -9,7 +9,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.spec import Experiment
+from experiments.specs.experiment import Experiment
 from graders.capabilities import Capabilities
 from graders.endpoint import Endpoint
 from graders.grader import Grader

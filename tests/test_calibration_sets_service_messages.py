@@ -13,12 +13,12 @@ from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.service_messages import is_service_message
 from calibration_sets.writer import write_set
-from experiments.plan import build_plan, pending_requests
 from experiments.reports import build_report, render_json
-from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running.plan import build_plan, pending_requests
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 from graders.providers import open_client
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from calibration_sets import SIMPLEQA, CalibrationSet, Item, LabelScale, parse_reference
 from calibration_sets.item import HumanLabel
-from experiments.plan import build_plan, pending_requests
 from experiments.reports import build_report, render_text
-from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
-from experiments.spec import Experiment
-from experiments.store import CompletionKey, RunStore
+from experiments.running.plan import build_plan, pending_requests
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import Experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.client import Answer, Request
 from graders.grader import Grader
 from graders.sampling import Sampling

@@ -302,7 +302,7 @@ def test_a_failed_system_call_is_one_line(autorater: Run, monkeypatch: pytest.Mo
         raise OSError(28, "No space left on device")
 
     autorater("run", "study.toml")
-    monkeypatch.setattr("experiments.commands.build_report", fail)
+    monkeypatch.setattr("experiments.commands.report_output.build_report", fail)
     assert "No space left on device; expected" in autorater("report", "study").error
 
 
@@ -311,7 +311,7 @@ def test_a_defect_keeps_its_traceback(autorater: Run, monkeypatch: pytest.Monkey
         raise ZeroDivisionError
 
     autorater("run", "study.toml")
-    monkeypatch.setattr("experiments.commands.build_report", fail)
+    monkeypatch.setattr("experiments.commands.report_output.build_report", fail)
     with pytest.raises(ZeroDivisionError):
         autorater("report", "study")
 
@@ -322,7 +322,7 @@ def test_an_interruption_ends_with_130_and_says_that_nothing_is_lost(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.run_asking.run_experiment", stop)
+    monkeypatch.setattr("experiments.running.asking.run_experiment", stop)
     shown = autorater("run", "study.toml")
     assert shown.code == 130
     assert shown.err.endswith("stopped; what a run had answered is stored, the same command continues\n")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_store import RunStore
 from graders.providers import open_client
 
 CALL = [sys.executable, "-c", "import cli; cli.main()"]

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import calibration_sets.fetch
 import cli
-import experiments.spec_file
+import experiments.specs.experiment_file
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.importers import mapped_table
 from calibration_sets.loader import load_set
@@ -27,11 +27,11 @@ from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SCALES, SIMPLEQA
 from calibration_sets.validation import validate_set
 from calibration_sets.writer import stamp_labels
-from experiments import verdict_import
-from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running import verdict_import
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 from graders import prompt_file, prompt_library
 from graders.official_texts import KNOWN_TEXTS
 from graders.parsing import parse_verdict
@@ -200,7 +200,7 @@ DECISIONS = ("ChooseSpec", "AbSpec", "AnsweringSpec")
 
 
 def test_guide_knows_every_table_of_an_experiment() -> None:
-    classes = inspect.getmembers(experiments.spec_file, inspect.isclass)
+    classes = inspect.getmembers(experiments.specs.experiment_file, inspect.isclass)
     found = {name for name, _ in classes if name.endswith("Spec") and not name.startswith("_")}
     assert found == SPEC_TABLES.keys()
 
@@ -209,7 +209,7 @@ def test_guide_knows_every_table_of_an_experiment() -> None:
 def test_experiments_page_names_every_key_in_its_table(name: str) -> None:
     page = "docs/decisions.md" if name in DECISIONS else "docs/experiments.md"
     rows = section(read_page(page), SPEC_TABLES[name])
-    model: type[BaseModel] = getattr(experiments.spec_file, name)
+    model: type[BaseModel] = getattr(experiments.specs.experiment_file, name)
     keys = [entry.alias or key for key, entry in model.model_fields.items()]
     assert [key for key in keys if not is_said(key, rows)] == []
 

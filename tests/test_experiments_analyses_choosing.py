@@ -25,10 +25,10 @@ from experiments.analyses.choosing import Choice, choose_grader, read_all_candid
 from experiments.analyses.choosing_page import choice_document, choice_fields
 from experiments.analyses.choosing_words import decision_text
 from experiments.analyses.separation import POWER
-from experiments.decision_specs import ChooseSpec, LimitSpec
 from experiments.errors import SpecError
 from experiments.reports import GraderResults, RunData, build_report
 from experiments.reports.render_text import render_document
+from experiments.specs.decisions import ChooseSpec, LimitSpec
 from experiments.stats.comparisons import adjust_p_values, best_set, compare_all
 from experiments.stats.errors import false_positive_rate
 from experiments.stats.planning import paired_power

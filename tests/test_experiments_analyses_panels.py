@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from experiments.analyses.candidates import Candidate, read_labelled
 from experiments.analyses.choosing import choose_grader, read_all_candidates
 from experiments.analyses.choosing_page import choice_document
-from experiments.decision_specs import CascadeSpec, ChooseSpec, PanelSpec
 from experiments.errors import SpecError
 from experiments.reports import RunData
 from experiments.reports.render_text import render_document
+from experiments.specs.decisions import CascadeSpec, ChooseSpec, PanelSpec
 from graders.pricing import Cost
 
 PANEL = ChooseSpec(panels=[PanelSpec(name="panel", members=["a", "b", "c"])])

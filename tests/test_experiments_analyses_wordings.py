@@ -24,12 +24,12 @@ from experiments.analyses.entrants import Contest
 from experiments.analyses.grader_wordings import GraderWordings, read_grader_wordings
 from experiments.analyses.wording_comparison import WordingResult, compare_wordings
 from experiments.analyses.wording_grid import find_wording
-from experiments.decision_specs import AbSpec
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import plain_value
 from experiments.reports.render_text import render_document
 from experiments.respondents.records import AnsweringRecord, QuestionRecord, RespondentRecord
+from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons import paired_comparison
 from experiments.stats.comparisons.anytime import random_order
 from experiments.stats.errors import false_negative_rate, false_positive_rate

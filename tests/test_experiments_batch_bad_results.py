@@ -9,10 +9,10 @@ import pytest
 from batch_server import BatchServer
 from batch_study import Clock, make_experiment, make_grader
 
-from experiments.batch_records import BatchRecords, held_keys
-from experiments.batch_runner import describe_jobs, run_batch
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.batch.records import BatchRecords, held_keys
+from experiments.batch.runner import describe_jobs, run_batch
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import RunStore
 from graders.batch.opening import open_batch_service
 from graders.errors import ServiceError
 

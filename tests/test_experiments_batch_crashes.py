@@ -15,11 +15,11 @@ import pytest
 from batch_server import BatchServer
 from batch_study import Clock, make_experiment, make_grader
 
-from experiments.batch_desk import SETTLING
-from experiments.batch_records import BatchRecords, held_keys
-from experiments.batch_runner import run_batch
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.batch.desk import SETTLING
+from experiments.batch.records import BatchRecords, held_keys
+from experiments.batch.runner import run_batch
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import RunStore
 from graders.batch.anthropic_batch import AnthropicBatch, open_anthropic_batch
 from graders.batch.batch_service import BatchService
 from graders.batch.openai_batch import OpenAIBatch, open_openai_batch
@@ -90,7 +90,7 @@ def test_whatever_the_moment_nothing_is_lost_or_paid_twice(
     name: str,
     at: int,
 ) -> None:
-    monkeypatch.setattr("experiments.batch_results.RESULTS_TOGETHER", 4)
+    monkeypatch.setattr("experiments.batch.results.RESULTS_TOGETHER", 4)
     server.fate_of = lambda text, before: "expired" if "number 1?" in text and before < 2 else "ok"
     classes = {
         "records": BatchRecords,
@@ -162,8 +162,8 @@ import sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from batch_study import make_experiment, make_grader
-from experiments.batch_runner import run_batch
-from experiments.store import RunStore
+from experiments.batch.runner import run_batch
+from experiments.store.run_store import RunStore
 from graders.batch.openai_batch import open_openai_batch
 with RunStore(Path(sys.argv[3])) as store:
     run_batch(make_experiment(make_grader(sys.argv[2], "chat")), store, open_openai_batch, wait=True, poll_seconds=0.05)

@@ -10,8 +10,8 @@ import pytest
 from batch_study import make_grader, make_items
 
 from calibration_sets.scale import SIMPLEQA
-from experiments.batch_records import BatchRecords, JobState, batch_keys, held_keys
-from experiments.store import CompletionKey, RunStore
+from experiments.batch.records import BatchRecords, JobState, batch_keys, held_keys
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.batch.calls import BatchLimits, JobDraft, split_calls
 from graders.client import Request
 from graders.verdict import Completion

@@ -11,13 +11,13 @@ import pytest
 from batch_server import BatchServer
 from batch_study import Clock, make_experiment, make_grader
 
-from experiments.batch_records import BatchRecords, batch_keys, held_keys
-from experiments.batch_runner import BatchSummary, describe_jobs, run_batch
-from experiments.budget import estimated_worst_cost
+from experiments.batch.records import BatchRecords, batch_keys, held_keys
+from experiments.batch.runner import BatchSummary, describe_jobs, run_batch
 from experiments.errors import BudgetError
-from experiments.plan import pending_requests
-from experiments.spec import Experiment
-from experiments.store import CompletionKey, RunStore
+from experiments.running.budget import estimated_worst_cost
+from experiments.running.plan import pending_requests
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.batch import openai_batch
 from graders.batch.calls import BatchLimits
 from graders.batch.opening import open_batch_service

@@ -20,11 +20,11 @@ from experiments.analyses.planning_inputs import read_run_figures
 from experiments.analyses.queue_file import COLUMNS, read_labelled_queue, write_queue_text
 from experiments.analyses.queue_rates import estimate_queue_rates
 from experiments.analyses.queueing import draw_queue
-from experiments.run_records import load_run_data
+from experiments.running.verdict_import import import_verdicts
 from experiments.stats.comparisons import non_inferiority_test
 from experiments.stats.errors import false_negative_rate
-from experiments.store import RunStore
-from experiments.verdict_import import import_verdicts
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.writer import write_set
 from experiments.reports import build_report, render_json
-from experiments.run_records import load_run_data
-from experiments.store import RunStore
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 
 N_ITEMS, N_REPEATS = 60, 10
 N_VERDICTS = N_ITEMS * N_REPEATS
@@ -33,9 +33,9 @@ N_KILLS = 30
 DRIVER = """
 import os, sys
 from pathlib import Path
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_store import RunStore
 from graders.providers import open_client
 
 experiment, store, ledger = sys.argv[1:]

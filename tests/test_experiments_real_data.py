@@ -17,11 +17,11 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from calibration_sets.importers import import_evouna, import_nq301
 from calibration_sets.writer import write_set
 from experiments.reports import build_report, render_json
-from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
-from experiments.verdict_import import import_verdicts
+from experiments.running.runner import run_experiment
+from experiments.running.verdict_import import import_verdicts
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 from graders.providers import open_client
 
 LABELS = ["INCORRECT", "CORRECT"]

@@ -13,8 +13,8 @@ from batch_server import BatchServer
 
 import cli
 from experiments.respondents.grid import read_grid
-from experiments.run_records import load_run_data
-from experiments.store import RunStore
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 
 WORDINGS, N_QUESTIONS = ("question_only@1.0.0", "short_answer@1.0.0"), 2
 

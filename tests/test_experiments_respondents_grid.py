@@ -17,9 +17,9 @@ from experiments.respondents.grid import Grid, read_grid
 from experiments.respondents.grid_plan import describe_grid_plan
 from experiments.respondents.records import load_answering
 from experiments.respondents.responses import as_asking, as_grading, missing_reason
-from experiments.run_records import load_decisions, load_run_data, record_run
-from experiments.spec import Experiment, load_experiment
-from experiments.store import CompletionKey, RunStore
+from experiments.specs.experiment import Experiment, load_experiment
+from experiments.store.run_records import load_decisions, load_run_data, record_run
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.pricing import Cost
 from graders.verdict import CallFailure, Completion, Usage
 

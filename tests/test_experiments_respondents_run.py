@@ -28,12 +28,12 @@ from calibration_sets.item import Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.writer import write_set
-from experiments.budget import estimated_worst_cost
 from experiments.errors import BudgetError
 from experiments.respondents.grid import read_grid
-from experiments.run_records import load_run_data
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running.budget import estimated_worst_cost
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 from graders.client import Request
 from graders.prompt_library import load_prompt
 from graders.providers import openai_service

@@ -13,7 +13,7 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.references.reference_parser import parse_reference
 from experiments.errors import SpecError
 from experiments.respondents.questions import build_questions, strip_reference
-from experiments.spec import Experiment, load_experiment
+from experiments.specs.experiment import Experiment, load_experiment
 from graders.support import require_support
 
 MODEL = '[[answering.models]]\nmodel = "openai/gpt-4.1-2025-04-14"\n'

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.completion_records import dump_completion, dump_usage, load_completion, load_usage
-from experiments.store import CompletionKey, RunRecord, RunStore
-from experiments.store_file import network_file_system
+from experiments.store.completion_records import dump_completion, dump_usage, load_completion, load_usage
+from experiments.store.database_file import network_file_system
+from experiments.store.run_store import CompletionKey, RunRecord, RunStore
 from graders.verdict import CallFailure, Completion, Usage
 
 KEY = CompletionKey("d" * 64, 0)

@@ -23,9 +23,9 @@ from scipy.stats import chisquare
 from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.runner import run_experiment
-from experiments.spec import load_experiment
-from experiments.store import RunStore
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import load_experiment
+from experiments.store.run_store import RunStore
 from graders.client import Answer, ModelClient, Request
 from graders.dispatch.retry import MOST_ATTEMPTS
 from graders.endpoint import Endpoint

@@ -8,10 +8,10 @@ from measured import measured, read_options, read_prompts
 
 from calibration_sets import SIMPLEQA, CalibrationSet, Item, parse_reference
 from calibration_sets.item import HumanLabel
-from experiments.run_records import load_run_data
-from experiments.runner import run_experiment
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.running.runner import run_experiment
+from experiments.specs.experiment import Experiment
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
 from graders.capabilities import Capabilities, Price
 from graders.endpoint import Endpoint
 from graders.grader import Grader

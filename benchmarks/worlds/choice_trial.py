@@ -13,7 +13,7 @@ from calibration_sets.scale import SIMPLEQA
 from experiments.analyses.candidates import Candidate, ErrorName, read_candidates
 from experiments.analyses.choice_rule import RuleResult, apply_rule
 from experiments.analyses.entrants import Contest, Entrant
-from experiments.decision_specs import ChooseSpec
+from experiments.specs.decisions import ChooseSpec
 from experiments.stats.clusters import clustered_mean
 from worlds.draws import REPEATS, World
 from worlds.population import LABELS, LIMIT, GraderTruth

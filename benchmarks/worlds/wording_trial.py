@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from experiments.analyses.answer_wordings import AnswerWordings
 from experiments.analyses.wording_comparison import WordingResult, compare_wordings
 from experiments.analyses.wording_grid import WordingCell
-from experiments.decision_specs import AbSpec
 from experiments.respondents.grid import Grid, GridCell
+from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.wording_rule import WordingRule, decide_wording
 from experiments.stats.correction import CorrectedDifferences, GradedItems, LabelledItems, corrected_differences
 from worlds.draws import World

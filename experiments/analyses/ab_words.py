@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from experiments.analyses.p_values import p_text
 from experiments.analyses.wording_comparison import AdoptedWording, WordingResult
 from experiments.analyses.wording_grid import Bounds
-from experiments.decision_specs import AbSpec
+from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.random_effects import Heterogeneity
 from experiments.stats.comparisons.wording_rule import RuleCheck
 from experiments.stats.estimate import Estimate

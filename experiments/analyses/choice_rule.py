@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from experiments.analyses.candidate_rates import error_estimate
 from experiments.analyses.candidates import Candidate, ErrorName
 from experiments.analyses.entrants import Contest
-from experiments.decision_specs import ChooseSpec, LimitSpec
+from experiments.specs.decisions import ChooseSpec, LimitSpec
 from experiments.stats.comparisons import BestSet, best_set
 from experiments.stats.estimate import Estimate
 

@@ -14,9 +14,9 @@ from experiments.analyses.choice_rule import SEED, RuleResult, apply_rule
 from experiments.analyses.entrants import Contest
 from experiments.analyses.panels import build_joint_candidates
 from experiments.analyses.separation import Separation, plan_separation
-from experiments.decision_specs import ChooseSpec
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
+from experiments.specs.decisions import ChooseSpec
 from experiments.stats.comparisons import (
     AdjustedPValues,
     PairedComparison,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from experiments.analyses.candidates import Candidate, ErrorName
 from experiments.analyses.choosing import Choice
 from experiments.analyses.separation import POWER, Separation
-from experiments.decision_specs import ChooseSpec
 from experiments.reports.figures import percent, rate_text
 from experiments.reports.label_words import label_words
 from experiments.reports.plain import estimate_fields
+from experiments.specs.decisions import ChooseSpec
 from experiments.stats.estimate import Estimate
 from graders.pricing import NO_COST
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from experiments.analyses.candidates import Candidate
 from experiments.analyses.entrants import Contest, Entrant
-from experiments.decision_specs import CascadeSpec, ChooseSpec, PanelSpec
 from experiments.errors import SpecError
+from experiments.specs.decisions import CascadeSpec, ChooseSpec, PanelSpec
 from graders.pricing import Cost
 
 __all__ = ["build_joint_candidates"]

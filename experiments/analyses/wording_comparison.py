@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from experiments.analyses.wording_grid import Bounds, WordingCell, WordingFacts, WordingGrid, find_wording
 from experiments.analyses.wording_looks import LookedAt, check_looks, look_at
-from experiments.decision_specs import AbSpec
 from experiments.errors import SpecError
+from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.multiplicity import AdjustedPValues, adjust_p_values
 from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.comparisons.wording_rule import RuleCheck, WordingRule, decide_wording

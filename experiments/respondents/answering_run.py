@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from experiments.budget import check_prices, count_paid
 from experiments.errors import BudgetError
 from experiments.respondents.responses import as_asking, as_grading
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.running.budget import check_prices, count_paid
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import RunStore
 
 __all__ = ["AskHalf", "answer_questions", "describe_missing", "explain_limit", "limit_of_grading"]
 

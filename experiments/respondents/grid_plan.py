@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
-from experiments.plan import GraderPlan, Plan, build_plan, pending_requests
-from experiments.plan_listing import CostEstimate, cost_notes, estimate_cost, money, plan_notes
 from experiments.reports.escaping import visible
 from experiments.respondents.respondent import Answering
 from experiments.respondents.responses import as_asking, as_grading
-from experiments.spec import Experiment
-from experiments.store import RunStore
+from experiments.running.plan import GraderPlan, Plan, build_plan, pending_requests
+from experiments.running.plan_listing import CostEstimate, cost_notes, estimate_cost, money, plan_notes
+from experiments.specs.experiment import Experiment
+from experiments.store.run_store import RunStore
 from graders.client import Request
 from graders.grader import Grader
 from graders.pricing import NO_COST, Cost, cost

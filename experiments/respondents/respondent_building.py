@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from calibration_sets.strict import parse_model
-from experiments.decision_specs import AnsweringSpec, RespondentSpec
 from experiments.errors import SpecError
-from experiments.grader_building import build_endpoint, find_capabilities, resolve_model
 from experiments.respondents.answer_prompts import AnswerPrompt, load_answer_prompt
 from experiments.respondents.respondent import Answering, Respondent
-from experiments.spec_file import ExperimentSpec, GraderSpec
+from experiments.specs.decisions import AnsweringSpec, RespondentSpec
+from experiments.specs.experiment_file import ExperimentSpec, GraderSpec
+from experiments.specs.grader_building import build_endpoint, find_capabilities, resolve_model
 from graders.capabilities import Capabilities
 from graders.endpoint import Endpoint
 from graders.errors import LedgerError, PromptError, UnknownModelError

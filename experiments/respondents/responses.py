@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item
 from calibration_sets.service_messages import is_service_message
-from experiments.decision_specs import DecisionSpecs
-from experiments.grader_reading import GraderRecord, read_grader
 from experiments.respondents.questions import strip_reference
 from experiments.respondents.records import AnsweringRecord, QuestionRecord, RespondentRecord
 from experiments.respondents.respondent import Answering, Respondent
-from experiments.spec import Experiment
-from experiments.store import CompletionKey, RunStore
+from experiments.specs.decisions import DecisionSpecs
+from experiments.specs.experiment import Experiment
+from experiments.specs.grader_reading import GraderRecord, read_grader
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.verdict import Completion
 
 __all__ = ["as_asking", "as_grading", "missing_reason"]

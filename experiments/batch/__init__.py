@@ -1,0 +1,1 @@
+"""Runs whose calls are handed in as batch jobs."""

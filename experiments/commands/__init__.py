@@ -1,0 +1,1 @@
+"""Commands over experiments: each parses, calls and prints."""

@@ -1,0 +1,63 @@
+"""The report of a run, to the terminal or a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from experiments.commands.terminal import FILE_WIDTH, terminal_width
+
+__all__ = ["write_report"]
+
+from experiments.commands.options import Format, Parser
+from experiments.reports import build_report, render_json, render_markdown, render_text
+from experiments.reports.inputs import RunData
+from experiments.reports.report_file import write_report_file
+from experiments.respondents.counts_page import counts_as_data, describe_counts
+from experiments.store.run_records import load_run_data
+from experiments.store.run_store import RunStore
+from graders.verdict import ParserRule
+
+
+def write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:
+    """Write the report of a run, or, of a run that asked respondents, their counts.
+
+    Raises
+    ------
+    ExperimentError
+        If there is no such run, or the file cannot be written.
+    """
+    rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
+    compare = None if parser is None else parser is Parser.both
+    data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
+    if data.answering is not None:
+        _print_or_write(_counts_text(data, output_format), out)
+        return
+    built = build_report(data, level=analyses.level)
+    renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
+        Format.text: partial(render_text, width=terminal_width() if out is None else FILE_WIDTH),
+        Format.md: render_markdown,
+        Format.json: render_json,
+    }
+    _print_or_write(renderers[output_format](built), out)
+
+
+def _counts_text(data: RunData, output_format: Format) -> str:
+    """What stands in a report's place where the run itself asked for the responses, which nobody has labelled."""
+    if output_format is Format.json:
+        return json.dumps(counts_as_data(data), indent=2, ensure_ascii=False) + "\n"
+    text = describe_counts(data)
+    return text if output_format is Format.text else f"```text\n{text}```\n"
+
+
+def _print_or_write(text: str, out: Path | None) -> None:
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_report_file(out, text)
+    typer.echo(f"wrote {out}", err=True)

@@ -1,0 +1,1 @@
+"""What an experiment's file asks, read and checked."""

@@ -1,0 +1,177 @@
+"""Experiments: which graders judge which set, how often, and what is asked of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from calibration_sets.calibration_set import CalibrationSet
+from calibration_sets.errors import SetNotFoundError
+from calibration_sets.item import content_digest
+from calibration_sets.loader import load_set
+from calibration_sets.strict import parse_model, read_toml, shorten
+from experiments.errors import SpecError
+from experiments.respondents.questions import build_questions, load_question_file
+from experiments.respondents.respondent import Answering
+from experiments.respondents.respondent_building import build_answering
+from experiments.specs.decisions import DecisionSpecs
+from experiments.specs.experiment_file import AnalysesSpec, ExperimentSpec, check_run_name
+from experiments.specs.grader_building import build_graders, is_file
+from experiments.specs.official_rule import answers_by_letter
+from experiments.specs.selection import Selection, select_items
+from experiments.store.set_snapshot import identify_set
+from graders.grader import Grader
+from graders.verdict import ParserRule
+
+__all__ = ["Analyses", "Experiment", "check_run_name", "list_experiments", "load_experiment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Analyses:
+    """What the report is asked for: confidence level, parser, and whether parsers are compared."""
+
+    level: float = 0.95
+    parser: ParserRule = "robust"
+    compare_parsers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Graders, the items that they judge, and the analyses.
+
+    ``calibration_set`` holds the selected items only; ``n_items_in_set`` and ``set_digest`` are those
+    of the whole set. With ``answering`` the set holds questions, before they are answered; later it
+    holds their responses (:mod:`experiments.respondents.responses`).
+    ``run_id`` is the name and a digest of all that the report can depend on, so that the same
+    experiment is the same run, and a changed one is another.
+    """
+
+    name: str
+    description: str
+    calibration_set: CalibrationSet
+    n_items_in_set: int
+    set_digest: str
+    graders: tuple[Grader, ...]
+    analyses: Analyses = field(default_factory=Analyses)
+    decisions: DecisionSpecs = field(default_factory=DecisionSpecs)
+    answering: Answering | None = None
+
+    @property
+    def run_id(self) -> str:
+        """``name-digest``."""
+        content: dict[str, Any] = {
+            "set": dict(identify_set(self.calibration_set)),
+            "whole_set": [self.set_digest, self.n_items_in_set],
+            "graders": [[grader.grader_id, grader.title, grader.sampling.repeats] for grader in self.graders],
+            "analyses": [str(self.analyses.level), self.analyses.parser, self.analyses.compare_parsers],
+        }
+        if self.decisions != DecisionSpecs():
+            content["decisions"] = self.decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if self.answering is not None:
+            content["answering"] = self.answering.identity
+        return f"{self.name}-{content_digest(content)[:8]}"
+
+
+def list_experiments() -> tuple[str, ...]:
+    """Names of the experiments that ship with the program."""
+    folder = resources.files("experiments") / "library"
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+
+
+def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experiment:
+    """Read an experiment, its set and its prompts, and check that they fit together.
+
+    Parameters
+    ----------
+    name_or_path
+        Name of a shipped experiment or path of a TOML file. A set in it is a shipped set's name or
+        a folder, relative to the file; with ``[answering]`` also the CSV of SimpleQA Verified.
+    limit
+        Judge only the first so many of the selected items; with ``[answering]`` ask only so many questions.
+
+    Raises
+    ------
+    SpecError
+        If the file is missing or malformed; the message names the key.
+    calibration_sets.errors.CalibrationSetError, graders.errors.GraderError
+        If its set, a prompt or a model is unknown or broken.
+    """
+    path = _find(name_or_path)
+    if limit is not None and limit < 1:
+        raise SpecError(f"--limit: {limit}; expected 1 or more")
+    spec = parse_model(ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
+    answering = build_answering(spec, path)
+    whole = _load_set(spec.set, path) if answering is None else _load_questions(spec, path)
+    graders = build_graders(spec, whole, path)
+    _check_parser(spec.analyses, graders, whole, path.name)
+    selection = Selection(
+        sample=spec.items.sample,
+        stratify=spec.items.stratify,
+        seed=spec.items.seed,
+        # Of a set of questions the items are chosen before: a question has no kind of response.
+        exclude_kinds=tuple(spec.items.exclude_kinds) if answering is None else (),
+        limit=limit,
+    )
+    return Experiment(
+        name=spec.name,
+        description=spec.description,
+        calibration_set=select_items(whole, selection, where=path.name),
+        n_items_in_set=len(whole.items),
+        set_digest=whole.digest,
+        graders=graders,
+        analyses=Analyses(spec.analyses.level, spec.analyses.parser, spec.analyses.compare_parsers),
+        decisions=spec.decisions,
+        answering=answering,
+    )
+
+
+def _check_parser(
+    analyses: AnalysesSpec, graders: tuple[Grader, ...], calibration_set: CalibrationSet, where: str
+) -> None:
+    """Better refused now than after the calls are paid for."""
+    wanted = "parser" if analyses.parser == "official" else "compare_parsers" if analyses.compare_parsers else None
+    if wanted is None:
+        return
+    for grader in graders:
+        scale = grader.prompt.scale if grader.prompt else calibration_set.scale
+        if answers_by_letter(grader.model, grader.sampling.channel, scale, has_prompt=grader.prompt is not None):
+            return
+    raise SpecError(
+        f"{where}: analyses.{wanted}: no grader answers with letters, which the official parser looks for; "
+        "expected one whose prompt asks for a letter, such as simpleqa"
+    )
+
+
+def _find(name_or_path: str) -> Path:
+    shipped = resources.files("experiments") / "library" / f"{name_or_path}.toml"
+    if name_or_path in list_experiments():
+        with resources.as_file(shipped) as path:
+            return path
+    path = Path(name_or_path)
+    if is_file(path):
+        return path
+    raise SpecError(
+        f"experiment {shorten(name_or_path)}: no such file; expected a TOML file or one of "
+        f"{list(list_experiments())} (autorater run --help shows an example)"
+    )
+
+
+def _load_questions(spec: ExperimentSpec, path: Path) -> CalibrationSet:
+    """The questions of a set, or of a benchmark's own file."""
+    if spec.items.stratify == "label":
+        raise SpecError(f"{path.name}: items.stratify: 'label'; expected kind, topic or answer_type for questions")
+    file = path.parent / Path(spec.set).expanduser()
+    if file.suffix == ".csv" and is_file(file):
+        return build_questions(load_question_file(file))
+    kept = Selection(exclude_kinds=tuple(spec.items.exclude_kinds))
+    return build_questions(select_items(_load_set(spec.set, path), kept, where=path.name))
+
+
+def _load_set(name: str, path: Path) -> CalibrationSet:
+    beside = path.parent / name
+    try:
+        return load_set(beside) if is_file(beside / "set.toml") else load_set(name)
+    except SetNotFoundError as error:
+        raise SpecError(f"{path.name}: set: {error}") from error

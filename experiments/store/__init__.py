@@ -1,0 +1,1 @@
+"""What was paid for, durable: completions, runs and the sets they judged."""
