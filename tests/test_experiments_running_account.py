@@ -108,7 +108,7 @@ MEMORY = """
 import sys, tracemalloc
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_experiments_budget import Concurrent, make_experiment, said
+from test_experiments_running_budget import Concurrent, make_experiment, said
 from experiments.running import runner
 from experiments.store.run_store import RunStore
 

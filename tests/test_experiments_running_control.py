@@ -19,7 +19,7 @@ DRIVER = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_experiments_budget import Concurrent, make_experiment, said
+from test_experiments_running_budget import Concurrent, make_experiment, said
 from experiments.running.runner import run_experiment
 from experiments.store.run_store import RunStore
 
