@@ -302,3 +302,49 @@ def test_weights_of_one_are_no_weights() -> None:
     plain, weighted = (build_samples(first, one, labels=LABELS) for one in (labelled, ones))
     assert_allclose(plain.totals().matrix, weighted.totals().matrix, atol=1e-15)
     assert correct_scores(first, ones, **ROLES) == correct_scores(first, labelled, **ROLES)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_bootstrap_lies_near_the_delta_method_and_is_seeded(shared: bool) -> None:
+    first, second, labelled = respondents(20, 800, 600)
+    roles = {**ROLES, "shared_clusters": shared}
+    linear = corrected_differences(first, second, labelled, **roles).differences
+    found = [
+        corrected_differences(
+            first, second, labelled, method="bootstrap", rng=np.random.default_rng(1), resamples=4000, **roles
+        )
+        for _ in range(2)
+    ]
+    assert found[0] == found[1]
+    assert found[0].undefined_resamples == 0
+    for name in ("correct", "f1", "accuracy_given_attempted", "not_attempted"):
+        drawn, known = found[0].differences[name], linear[name]  # type: ignore[index]
+        assert drawn.test == drawn.estimate.method == "inversion-bootstrap-joint"
+        assert drawn.estimate.value == known.estimate.value
+        width = known.estimate.high - known.estimate.low  # type: ignore[operator]
+        ends = (drawn.estimate.low, drawn.estimate.high)
+        assert ends == pytest.approx((known.estimate.low, known.estimate.high), abs=0.12 * width)
+        assert drawn.p_value == pytest.approx(known.p_value, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_drawn_p_value_and_its_interval_say_the_same(seed: int) -> None:
+    first, second, labelled = respondents(30 + seed, 160, 240)
+    found = corrected_differences(
+        first, second, labelled, method="bootstrap", rng=np.random.default_rng(seed), resamples=2000, **ROLES
+    ).differences
+    for one in (found or {}).values():
+        low, high = one.estimate.low, one.estimate.high
+        if one.test == "inversion-bootstrap-joint" and abs((one.p_value or 0) - 0.05) > 0.004:
+            assert ((one.p_value or 0) < 0.05) == (not low <= 0 <= high)  # type: ignore[operator]
+
+
+def test_the_same_respondent_twice_has_no_draws_that_differ() -> None:
+    first, _, labelled = respondents(40)
+    options: dict[str, Any] = {"method": "bootstrap", "rng": np.random.default_rng(1), "resamples": 200, **ROLES}
+    other = replace(first, counts=np.asarray(first.counts)[::-1])
+    found = corrected_differences(first, other, labelled, **options).differences
+    assert found is not None
+    assert found["correct"].p_value > 0.5  # type: ignore[operator]
+    with pytest.raises(ValueError, match="rng: none for the bootstrap"):
+        corrected_differences(first, other, labelled, method="bootstrap", **ROLES)

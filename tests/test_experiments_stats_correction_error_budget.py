@@ -16,6 +16,7 @@ from experiments.stats.correction import (
     LabelledItems,
     NotIdentifiedError,
     RatedItems,
+    correct_scores,
     error_budget,
 )
 from experiments.stats.scores.score_functions import SCORES
@@ -182,3 +183,49 @@ def test_the_order_of_items_that_several_people_labelled_changes_no_digit(seed: 
         return error_budget(benchmark, RatedItems(ratings, counts[order], order.tolist()), "f1", **ROLES)
 
     assert split(rng.permutation(90)) == split(np.arange(90))
+
+
+def alike_in_questions(rng: np.random.Generator, n: int, size: int, *, alike: bool) -> tuple[Any, Any, list[str]]:
+    """Items of ``n`` questions, ``size`` each; ``alike``: the grader passes all wrong answers of a question or none."""
+    people = rng.choice(3, p=PI, size=n * size)
+    chances = np.repeat(rng.random(n), size) if alike else rng.random(n * size)
+    wrong = chances < 0.15
+    verdicts = np.where(wrong, 2, people)
+    return people, np.eye(3, dtype=np.int64)[verdicts], [f"q{row // size}" for row in range(n * size)]
+
+
+def test_errors_that_a_question_has_in_common_are_the_grader_s_and_not_the_questions() -> None:
+    rng = np.random.default_rng(8)
+    parts_of = {}
+    for alike in (True, False):
+        _, counts, questions = alike_in_questions(rng, 2000, 5, alike=alike)
+        people, labelled, asked = alike_in_questions(rng, 2000, 5, alike=alike)
+        known = LabelledItems([LABELS[a] for a in people], labelled, asked)
+        found = error_budget(GradedItems(counts, questions), known, "correct", **ROLES)
+        assert found is not None
+        assert sum(parts(found)) == pytest.approx(1.0, abs=1e-12)
+        parts_of[alike] = found
+    # What a perfect grader would leave is the same, for true labels do not hang together here.
+    truth = 0.4 * 0.6 / 10_000
+    for found in parts_of.values():
+        assert found.questions * found.variance == pytest.approx(truth, rel=0.15)
+    alike, apart = (parts_of[one].grader_error * parts_of[one].variance for one in (True, False))
+    assert alike > 3 * apart
+
+
+def test_questions_in_both_samples_have_a_part_of_their_own() -> None:
+    rng = np.random.default_rng(9)
+    people, counts, questions = alike_in_questions(rng, 300, 2, alike=True)
+    known = LabelledItems([LABELS[a] for a in people], counts, questions)
+    benchmark = GradedItems(counts, questions)
+    found = error_budget(benchmark, known, "correct", shared_clusters=True, **ROLES)
+    assert found is not None
+    assert found.shared is not None
+    assert sum(parts(found)) + found.shared == pytest.approx(1.0, abs=1e-12)
+    shown = correct_scores(benchmark, known, shared_clusters=True, **ROLES).require_corrected()["correct"]
+    half = (shown.high - shown.low) / 2  # type: ignore[operator]
+    assert found.variance**0.5 * 1.96 == pytest.approx(half, rel=0.03)
+    apart = error_budget(benchmark, known, "correct", **ROLES)
+    assert apart is not None
+    assert apart.shared is None
+    assert apart.variance != pytest.approx(found.variance, rel=0.01)

@@ -13,7 +13,12 @@ from numpy.testing import assert_allclose
 from statsmodels.stats.proportion import samplesize_confint_proportion
 
 from experiments.stats.intervals.clustered_wilson import clustered_wilson, wilson
-from experiments.stats.planning.label_counts import design_effect, labels_for_half_width, planned_half_width
+from experiments.stats.planning.label_counts import (
+    design_effect,
+    labels_for_half_width,
+    planned_bounds,
+    planned_half_width,
+)
 
 DESIGNS = st.fixed_dictionaries(
     {
@@ -162,3 +167,19 @@ def test_what_cannot_be_planned(changed: dict[str, Any], message: str) -> None:
 def test_no_label_has_no_width() -> None:
     with pytest.raises(ValueError, match="n: too few labels, got 0; expected 1 or more"):
         planned_half_width(0.5, 0)
+
+
+@given(successes=st.integers(1, 400), n=st.integers(2, 500), level=st.sampled_from([0.8, 0.95]))
+def test_planned_ends_are_wilsons_and_lie_about_the_rate(successes: int, n: int, level: float) -> None:
+    successes = min(successes, n - 1)
+    low, high = planned_bounds(successes / n, n, level=level)
+    expected = wilson(successes, n, level=level)
+    assert_allclose((low, high), (expected.low, expected.high), rtol=0, atol=1e-12)
+    assert low < successes / n < high
+    mirrored = planned_bounds(1 - successes / n, n, level=level)
+    assert_allclose(mirrored, (1 - high, 1 - low), rtol=0, atol=1e-9)
+
+
+def test_the_textbook_s_ends_are_symmetric() -> None:
+    low, high = planned_bounds(0.1, 100, method="normal")
+    assert high - 0.1 == pytest.approx(0.1 - low)

@@ -2,6 +2,7 @@
 
 from experiments.stats.comparisons.anytime import confidence_sequence, first_look_above, question_means, random_order
 from experiments.stats.comparisons.best_set import BestSet, RankedGrader, best_set
+from experiments.stats.comparisons.corrected_effects import CorrectedEffects, correct_effects
 from experiments.stats.comparisons.equivalence import MarginTest, equivalence_test, non_inferiority_test
 from experiments.stats.comparisons.mcnemar import McNemar, PairedTable, mcnemar_test, paired_table
 from experiments.stats.comparisons.multiplicity import AdjustedPValue, AdjustedPValues, adjust_p_values
@@ -17,6 +18,7 @@ __all__ = [
     "AdjustedPValue",
     "AdjustedPValues",
     "BestSet",
+    "CorrectedEffects",
     "Heterogeneity",
     "MarginTest",
     "McNemar",
@@ -34,6 +36,7 @@ __all__ = [
     "best_set",
     "compare_all",
     "confidence_sequence",
+    "correct_effects",
     "decide_wording",
     "equivalence_test",
     "first_look_above",

@@ -13,7 +13,14 @@ __all__ = ["over_models", "sampled_average"]
 Array = NDArray[np.float64]
 
 
-def sampled_average(effects: Array, covariance: Array | None, fixed: Estimate, *, bound: float) -> Difference:
+def sampled_average(
+    effects: Array,
+    covariance: Array | None,
+    fixed: Estimate,
+    *,
+    bound: float,
+    shared_degrees: float | None = None,
+) -> Difference:
     """The average with models as a sample; where nothing varies, Wilson's limit of 0 in K models as for questions.
 
     Parameters
@@ -24,6 +31,8 @@ def sampled_average(effects: Array, covariance: Array | None, fixed: Estimate, *
         The average with models fixed, whose value and questions are the same.
     bound
         Largest distance from the average that a model or question could have shown.
+    shared_degrees
+        Degrees of freedom of what the models share; one fewer than the questions by default.
     """
     n_models, method = len(effects), "student-models-questions"
     if n_models < 2 or covariance is None or fixed.value is None:
@@ -35,8 +44,9 @@ def sampled_average(effects: Array, covariance: Array | None, fixed: Estimate, *
         normal = float(special.ndtri((1 + fixed.level) / 2)) ** 2
         half = bound * normal / (min(n_models, fixed.clusters) + normal)
         return Difference(over_models(fixed, half, "wilson-clustered"), None, method)
-    parts = own**2 / (n_models - 1) + shared**2 / (fixed.clusters - 1)
-    degrees = min(variance**2 / parts, fixed.clusters - 1)
+    most = fixed.clusters - 1 if shared_degrees is None else shared_degrees
+    parts = own**2 / (n_models - 1) + shared**2 / most
+    degrees = min(variance**2 / parts, most)
     half = float(special.stdtrit(degrees, (1 + fixed.level) / 2)) * variance**0.5
     p_value = min(1.0, 2 * float(special.stdtr(degrees, -abs(fixed.value) / variance**0.5)))
     return Difference(over_models(fixed, half, method), p_value, method)

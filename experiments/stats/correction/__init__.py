@@ -17,6 +17,7 @@ from experiments.stats.correction.corrected_differences import CorrectedDifferen
 from experiments.stats.correction.corrected_scores import ScoreCorrection, correct_scores
 from experiments.stats.correction.error_budget import ErrorBudget, error_budget
 from experiments.stats.correction.identification import Identification, check_identification
+from experiments.stats.correction.missing_items import missing_item_bounds
 from experiments.stats.correction.post_stratification import MissingStrataError, post_stratification_weights
 from experiments.stats.correction.prediction_powered import (
     PoweredMean,
@@ -34,6 +35,7 @@ from experiments.stats.correction.sensitivity import (
     carry_over_note,
     stratum_corrections,
 )
+from experiments.stats.correction.shared_calibration import SharedCalibration, share_calibration
 
 __all__ = [
     "CorrectedDifferences",
@@ -51,6 +53,7 @@ __all__ = [
     "Samples",
     "ScoreCorrection",
     "ScoreRange",
+    "SharedCalibration",
     "StratumCorrection",
     "box_ranges",
     "build_samples",
@@ -61,12 +64,14 @@ __all__ = [
     "corrected_differences",
     "error_budget",
     "invert_confusion",
+    "missing_item_bounds",
     "post_stratification_weights",
     "powered_mean",
     "powered_scores",
     "project_to_simplex",
     "rogan_gladen",
     "rogan_gladen_interval",
+    "share_calibration",
     "stratum_corrections",
     "tune_power",
 ]

@@ -19,7 +19,7 @@ from experiments.stats.inputs import check_counts, check_level
 from experiments.stats.scores.benchmark_scores import benchmark_scores
 from experiments.stats.scores.score_functions import item_shares
 
-__all__ = ["ScoreCorrection", "correct_scores"]
+__all__ = ["ScoreCorrection", "check_source", "correct_scores", "solve_samples"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def correct_scores(
         A label off the scale, a negative count, lengths that differ, ``bootstrap`` without ``rng``.
     """
     check_level(level)
-    source = _source(method, rng)
+    source = check_source(method, rng)
     choice = ScoreChoice(tuple(labels), correct, not_attempted, penalty)
     uncorrected = MappingProxyType(_uncorrected(benchmark, choice, level))
     known = calibration or LabelledItems([], [], [])
@@ -142,8 +142,8 @@ def _missing(samples: Samples) -> str:
     return "" if len(samples.shares) else "uncorrected: no benchmark item has a valid verdict"
 
 
-def _source(method: str, rng: np.random.Generator | None) -> np.random.Generator | None:
-    """The source of the resamples; ``None`` for the delta method."""
+def check_source(method: str, rng: np.random.Generator | None) -> np.random.Generator | None:
+    """The source of the resamples, ``None`` for the delta method; ``ValueError`` for another, or without a source."""
     if method not in ("delta", "bootstrap"):
         raise ValueError(f"method: unknown, got {method!r}; expected 'delta' or 'bootstrap'")
     if method == "bootstrap" and rng is None:

@@ -6,12 +6,14 @@ variance splits into
 
 - *questions*: that of g over the true classes; what a perfect grader would leave;
 - *grader error*: systematic misgrading of benchmark items, ``sum_a pi[a] S2[a] / N`` with S2 the variance of ``h . x``
-  among the calibration items of class a, less what repeats make of it;
+  among the calibration items of class a, less what repeats make of it, plus what errors on items of one question have
+  in common, ``C sum_c m_c (m_c - 1) / N**2`` with m_c the benchmark items of question c and C the mean product of the
+  deviations of two labelled items of one question (not below 0; taken as 0 where no question has two);
 - *repeats*: the noise of an item's repeats, ``mean(s2 / R) / N``, s2 the unbiased variance of one verdict's h.
 
 The rest is *calibration*: the error rates are known from n items only. The noise of the repeats of calibration items
-is counted under repeats as well, and *people* is the variance between several people who labelled, if they did.
-Verdicts on different items are taken to err independently given the classes.
+is counted under repeats as well, and *people* is the variance between several people who labelled, if they did. Where
+both samples have questions in common, *shared* is twice the covariance of their parts, which may be below 0.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.stats.clusters.cluster_bootstrap import sum_by_cluster
 from experiments.stats.correction.confusion_inversion import NotIdentifiedError
 from experiments.stats.correction.corrected_scores import solve_samples
 from experiments.stats.correction.human_label_error import human_label_variance
@@ -39,6 +42,8 @@ Array = NDArray[np.float64]
 class ErrorBudget:
     """Shares of the ``variance`` of a corrected score, which sum to one.
 
+    ``shared`` is what questions that benchmark and calibration have in common add or take, ``None`` where the samples
+    are taken to be independent.
     ``repeats`` is ``None`` where no item has two verdicts; their noise is then part of ``grader_error`` and
     ``calibration``. ``people`` is ``None`` unless several people labelled.
     """
@@ -50,6 +55,7 @@ class ErrorBudget:
     grader_error: float
     calibration: float
     people: float | None
+    shared: float | None = None
 
 
 def error_budget(
@@ -61,16 +67,17 @@ def error_budget(
     correct: str,
     not_attempted: str | None,
     penalty: float = 1.0,
+    shared_clusters: bool = False,
 ) -> ErrorBudget | None:
     """Split the delta-method variance of one corrected score.
 
     Parameters
     ----------
     benchmark, calibration
-        The two samples, taken to be independent.
+        The two samples. Several benchmark items of one question are no independent ones.
     score
         One of :data:`experiments.stats.scores.score_functions.SCORES`.
-    labels, correct, not_attempted, penalty
+    labels, correct, not_attempted, penalty, shared_clusters
         As in :func:`experiments.stats.correction.correct_scores`.
 
     Returns
@@ -87,7 +94,7 @@ def error_budget(
         An unknown score, a label off the scale, a negative count, lengths that differ.
     """
     choice = ScoreChoice(tuple(labels), correct, not_attempted, penalty)
-    samples = build_samples(benchmark, calibration, labels=labels)
+    samples = build_samples(benchmark, calibration, labels=labels, shared_clusters=shared_clusters)
     identification = check_identification(samples)
     if not identification.identified:
         raise NotIdentifiedError(identification.reason)
@@ -97,9 +104,10 @@ def error_budget(
     gradient = choice.gradient(score, pi)
     if np.isnan(gradient).any() or not gradient.any():
         return None
-    people = human_label_variance(samples, pi, gradient)
-    direction = score_direction(samples, gradient)
-    return _split(score, samples, pi, direction, score_influence(samples, pi, gradient), people)
+    people, parts = human_label_variance(samples, pi, gradient), score_influence(samples, pi, gradient)
+    if parts.variance + (people or 0.0) <= 0:
+        return None
+    return _split(score, samples, pi, score_direction(samples, gradient), parts, people)
 
 
 def _split(
@@ -114,7 +122,8 @@ def _split(
     # Estimates of parts can exceed the whole by chance; then they share it.
     fit = min(1.0, _ratio(parts.benchmark_variance, benchmark_noise + misgrading))
     repeats = benchmark_noise * fit + min(calibration_noise, parts.calibration_variance)
-    total = parts.benchmark_variance + parts.calibration_variance + (people or 0.0)
+    total = parts.variance + (people or 0.0)
+    shared = parts.variance - parts.benchmark_variance - parts.calibration_variance
     return ErrorBudget(
         score=score,
         variance=total,
@@ -123,6 +132,7 @@ def _split(
         grader_error=misgrading * fit / total,
         calibration=(parts.calibration_variance - min(calibration_noise, parts.calibration_variance)) / total,
         people=None if people is None else people / total,
+        shared=shared / total if samples.shared else None,
     )
 
 
@@ -135,7 +145,18 @@ def _misgrading(samples: Samples, pi: Array, direction: Array, noise: tuple[Arra
         if noise is not None:
             spread -= float(np.sort(weights * noise[1] / samples.labelled_repeats).sum()) / size
         total += float(share) * max(spread, 0.0)
-    return total / len(samples.shares)
+    n = len(samples.shares)
+    sizes = np.unique(samples.codes, return_counts=True)[1]
+    return total / n + _common_error(samples, values, direction) * float((sizes * (sizes - 1)).sum()) / n**2
+
+
+def _common_error(samples: Samples, values: Array, direction: Array) -> float:
+    """Mean product of the deviations of two labelled items of one question; 0 where none has two, and not below."""
+    given = samples.people / samples.people.sum(axis=1, keepdims=True)
+    rest = values - given @ (samples.totals().matrix @ direction)
+    sums = sum_by_cluster(np.column_stack([rest, rest**2, np.ones(len(rest))]), samples.labelled_codes)
+    pairs = float((sums[:, 2] * (sums[:, 2] - 1)).sum())
+    return max(0.0, float(np.sort(sums[:, 0] ** 2 - sums[:, 1]).sum()) / pairs) if pairs else 0.0
 
 
 def _single_verdict_variance(samples: Samples, direction: Array) -> tuple[Array, Array] | None:

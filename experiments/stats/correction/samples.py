@@ -33,6 +33,7 @@ from experiments.stats.inputs import check_counts, check_labels, encode_clusters
 from experiments.stats.scores.score_functions import item_shares
 
 __all__ = [
+    "MADE_UP",
     "GradedItems",
     "LabelledItems",
     "RatedItems",
@@ -43,7 +44,7 @@ __all__ = [
     "split_totals",
 ]
 
-_MADE_UP = 0.5
+MADE_UP = 0.5
 """Weight of a made-up question."""
 
 Array = NDArray[np.float64]
@@ -142,7 +143,7 @@ class Samples:
         if not made_up:
             return self._sums
         n_labels = len(self.labels)
-        extra = _MADE_UP * np.eye(n_labels + n_labels * n_labels)
+        extra = MADE_UP * np.eye(n_labels + n_labels * n_labels)
         if self.shared:
             return (np.concatenate([self._sums[0], extra]),)
         return np.concatenate([self._sums[0], extra[:n_labels]]), np.concatenate([self._sums[1], extra[n_labels:]])

@@ -59,6 +59,7 @@ def stratum_corrections(
     not_attempted: str | None,
     penalty: float = 1.0,
     level: float = 0.95,
+    shared_clusters: bool = False,
 ) -> tuple[StratumCorrection, ...]:
     """The benchmark's scores under the error rates of each stratum, in order of first appearance.
 
@@ -68,7 +69,7 @@ def stratum_corrections(
         The two samples.
     strata
         (n,) the stratum of each calibration item.
-    labels, correct, not_attempted, penalty, level
+    labels, correct, not_attempted, penalty, level, shared_clusters
         As in :func:`experiments.stats.correction.correct_scores`.
 
     Returns
@@ -102,6 +103,7 @@ def stratum_corrections(
             not_attempted=not_attempted,
             penalty=penalty,
             level=level,
+            shared_clusters=shared_clusters,
         )
         return StratumCorrection(stratum, len(rows), corrected)
 

@@ -22,7 +22,7 @@ from experiments.stats.correction.samples import Samples, split_totals
 from experiments.stats.correction.score_choice import ScoreChoice
 from experiments.stats.estimate import Estimate
 
-__all__ = ["SharesDraws", "bootstrap_estimate", "bootstrap_shares", "delta_estimate"]
+__all__ = ["SharesDraws", "bootstrap_estimate", "bootstrap_shares", "delta_estimate", "solve_draws"]
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,11 @@ class SharesDraws:
 
     draws: Array
     undefined: int
+
+    @property
+    def undefined_rows(self) -> NDArray[np.bool_]:
+        """(B,) which these are."""
+        return np.asarray(np.isnan(self.draws).any(axis=1), dtype=np.bool_)
 
 
 def delta_estimate(name: str, pi: Array, samples: Samples, choice: ScoreChoice, *, level: float) -> Estimate:
@@ -60,8 +65,15 @@ def bootstrap_shares(samples: Samples, pi: Array, *, rng: np.random.Generator, r
     """
     blocks = samples.blocks(made_up=True)
     totals = np.sum([bootstrap_sums(block, rng=rng, resamples=resamples) for block in blocks], axis=0)
-    n_labels = len(samples.labels)
-    drawn, whole = split_totals(totals, n_labels), samples.totals(made_up=True)
+    return solve_draws(totals, np.sum([block.sum(axis=0) for block in blocks], axis=0), pi)
+
+
+def solve_draws(drawn_totals: Array, whole_totals: Array, pi: Array) -> SharesDraws:
+    """Corrected shares of drawn totals (B, K + K * K), laid around ``pi`` (K,) and moved to the simplex.
+
+    Each lies as far from ``pi`` as its own solution does from that of ``whole_totals`` (K + K * K,).
+    """
+    drawn, whole = split_totals(drawn_totals, len(pi)), split_totals(whole_totals, len(pi))
     shares = invert_confusion(drawn.observed, drawn.matrix)
     shares = shares + (pi - invert_confusion(whole.observed, whole.matrix))
     undefined = np.asarray(np.isnan(shares).any(axis=1))

@@ -1,6 +1,11 @@
 """How many labels, questions and repeats, and what they show."""
 
-from experiments.stats.planning.label_counts import design_effect, labels_for_half_width, planned_half_width
+from experiments.stats.planning.label_counts import (
+    design_effect,
+    labels_for_half_width,
+    planned_bounds,
+    planned_half_width,
+)
 from experiments.stats.planning.planning_budget import (
     BudgetPlan,
     Costs,
@@ -28,6 +33,7 @@ __all__ = [
     "detectable_difference_unpaired",
     "labels_for_half_width",
     "paired_power",
+    "planned_bounds",
     "planned_half_width",
     "repeats_that_pay",
 ]

@@ -16,7 +16,7 @@ from scipy import special
 
 from experiments.stats.inputs import check_level
 
-__all__ = ["HalfWidthMethod", "design_effect", "labels_for_half_width", "planned_half_width"]
+__all__ = ["HalfWidthMethod", "design_effect", "labels_for_half_width", "planned_bounds", "planned_half_width"]
 
 HalfWidthMethod = Literal["wilson-clustered", "normal"]
 """The default interval of a rate, or the textbook's plus and minus z standard errors."""
@@ -93,6 +93,36 @@ def planned_half_width(
     ValueError
         A rate not between 0 and 1, no label, an unknown method; as in :func:`design_effect`.
     """
+    low, high = planned_bounds(
+        rate,
+        n,
+        level=level,
+        items_per_question=items_per_question,
+        correlation=correlation,
+        repeats=repeats,
+        repeat_share=repeat_share,
+        method=method,
+    )
+    return (high - low) / 2
+
+
+def planned_bounds(
+    rate: float,
+    n: int,
+    *,
+    level: float = 0.95,
+    items_per_question: float = 1.0,
+    correlation: float = 0.0,
+    repeats: int = 1,
+    repeat_share: float = 0.0,
+    method: HalfWidthMethod = "wilson-clustered",
+) -> tuple[float, float]:
+    """Low and high end that the interval of a rate is expected to have with ``n`` labelled items.
+
+    Wilson's interval is not symmetric about the rate: it reaches further towards 50%.
+
+    Parameters and errors are those of :func:`planned_half_width`.
+    """
     check_level(level)
     if not 0 < rate < 1:
         raise ValueError(f"rate: not a rate to plan for, got {rate}; expected a number between 0 and 1")
@@ -104,9 +134,12 @@ def planned_half_width(
         items_per_question=items_per_question, correlation=correlation, repeats=repeats, repeat_share=repeat_share
     )
     if method == "normal":
-        return float(special.ndtri((1 + level) / 2) * np.sqrt(rate * (1 - rate) * effect / n))
+        half = float(special.ndtri((1 + level) / 2) * np.sqrt(rate * (1 - rate) * effect / n))
+        return rate - half, rate + half
     ratio = _expected_ratio(rate, n, level=level, items_per_question=items_per_question, effect=effect, repeats=repeats)
-    return float(np.sqrt(ratio * rate * (1 - rate) + ratio**2 / 4)) / (1 + ratio)
+    half = float(np.sqrt(ratio * rate * (1 - rate) + ratio**2 / 4)) / (1 + ratio)
+    middle = (rate + ratio / 2) / (1 + ratio)
+    return middle - half, middle + half
 
 
 def labels_for_half_width(

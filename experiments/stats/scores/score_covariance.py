@@ -53,8 +53,9 @@ def missing_question_bounds(
     correct: str,
     not_attempted: str | None,
     penalty: float = 1.0,
+    present: ArrayLike | None = None,
 ) -> dict[str, tuple[float, float] | None]:
-    """Lowest and highest value of each score if the questions without shares were all of any one class.
+    """Lowest and highest value of each score if all that questions lack were of any one class.
 
     Parameters
     ----------
@@ -62,16 +63,29 @@ def missing_question_bounds(
         (n, L) shares of each question; a row of zeros where there is none.
     labels, correct, not_attempted, penalty
         As in :func:`experiments.stats.scores.score_functions.score_value`.
+    present
+        (n,) the part of each question's verdicts that its shares rest on, from 0 to 1; by default all of it where it
+        has shares.
 
     Returns
     -------
     dict
         ``None`` without questions, and where the score is not defined however they fall.
+
+    Raises
+    ------
+    ValueError
+        As in ``score_value``; parts of another shape, or outside 0 to 1.
     """
     check_penalty(penalty)
     classes = class_shares(shares, labels=labels, correct=correct, not_attempted=not_attempted)
-    missing = float((classes.sum(axis=1) == 0).sum())
-    filled = np.sort(classes, axis=0).sum(axis=0) + missing * np.eye(3)[: 3 if not_attempted is not None else 2]
+    known = classes.sum(axis=1) > 0
+    parts = np.asarray(known if present is None else present, dtype=np.float64)
+    if parts.shape != known.shape or not ((parts >= 0) & (parts <= 1)).all():
+        raise ValueError(f"present: not parts of {len(known)} questions, got {present!r}; expected numbers from 0 to 1")
+    parts = np.where(known, parts, 0.0)
+    missing = np.sort(1 - parts).sum() * np.eye(3)[: 3 if not_attempted is not None else 2]
+    filled = np.sort(classes * parts[:, None], axis=0).sum(axis=0) + missing
     return {name: _extremes(score.value(filled, penalty)) for name, score in SCORES.items()}
 
 
