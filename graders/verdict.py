@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 __all__ = [
     "FAILURES",
     "CallFailure",
+    "CallTime",
     "Completion",
     "Failure",
     "ParsedVerdict",
@@ -43,6 +44,19 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class CallTime:
+    """How long the call of a completion took: the one that brought it, from its start to its reply being complete.
+
+    Waiting to be allowed to start it, and calls that failed before, are no part of it. ``n_completions``
+    share the ``seconds``: all choices of one call, all draws from one computation, all that an engine
+    answered as one batch.
+    """
+
+    seconds: float
+    n_completions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What a model answered, as it was paid for.
 
@@ -68,6 +82,9 @@ class Completion:
         Why there is no label, where an imported reply came with that instead; its text is not read.
     fingerprint
         What the service calls the state of its backend, where it says.
+    call_time
+        How long its call took; ``None`` where nobody timed one: batch jobs, recordings, imports. Neither
+        compared nor spelt out: the same reply is the same however long it took.
     """
 
     text: str | None
@@ -80,6 +97,24 @@ class Completion:
     stated_failure: Failure | None = None
     other_logprobs: tuple[float, ...] = ()
     fingerprint: str | None = None
+    call_time: CallTime | None = field(default=None, compare=False, repr=False)
+
+    def timed(self, call_time: CallTime) -> Completion:
+        """The same completion with the time of its call."""
+        # Spelt out, as every verdict comes by here: `dataclasses.replace` takes three times as long.
+        return Completion(
+            self.text,
+            self.served_model,
+            self.stop_reason,
+            self.label_logprobs,
+            self.usage,
+            self.effective_sampling,
+            self.stated_label,
+            self.stated_failure,
+            self.other_logprobs,
+            self.fingerprint,
+            call_time,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ def test_what_is_missing_is_counted_and_no_class(study: Any, store: RunStore) ->
     grid = read(grading, store)
     cell = grid.cells[PRICED, CONTROL]
     assert np.isnan(cell.shares).all()
+    assert not cell.present.any()
     assert (cell.n_no_response, cell.n_no_verdict, cell.n_responses) == (3, 1, 1)
     assert cell.missing == {"empty": 1, "refused": 1, "timeout": 1}
     assert cell.verdict_failures == {"unparsed": 2}
@@ -174,6 +175,8 @@ def test_responses_of_a_question_weigh_equally_whatever_their_verdicts(study: An
     grade(grading, store, {"right": "AA", "half": "AB", "unread": "??", "once": "B?"})
     cell = read(grading, store).cells[PRICED, CONTROL]
     np.testing.assert_array_equal(cell.shares, [[1 / 4, 0, 3 / 4], [0, 0, 1], [1 / 2, 0, 1 / 2], [0, 0, 1]])
+    # Of two responses with two verdicts each, a question lacks those of one, or one verdict.
+    np.testing.assert_array_equal(cell.present, [1, 1 / 2, 3 / 4, 1 / 2])
     assert (cell.n_no_response, cell.n_no_verdict, cell.n_responses) == (0, 0, 7)
     assert cell.missing == {"timeout": 1}
     assert len({item.item_id for item in grading.calibration_set.items}) == len(grading.calibration_set.items)

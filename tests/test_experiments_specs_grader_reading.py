@@ -13,7 +13,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import SIMPLEQA
 from experiments.specs.grader_reading import GraderReading, GraderRecord, read_grader
 from experiments.store.run_store import CompletionKey, RunStore
-from graders.verdict import CallFailure, Completion, Usage
+from graders.verdict import CallFailure, CallTime, Completion, Usage
 
 PRICE = {"input": 0.15, "output": 0.6, "cached_input": 0.075}
 RECORD = GraderRecord(
@@ -103,6 +103,40 @@ def test_the_order_of_storing_moves_no_digit_of_the_cost(tmp_path: Any, small: C
                 put(opened, small, number, repeat, answer)
             amounts.add(read(opened, small).cost.amount)
     assert len(amounts) == 1
+
+
+def test_times_are_of_this_runs_replies_each_call_once(store: RunStore, small: CalibrationSet) -> None:
+    both = CallTime(3.0, 2)
+    for repeat in range(2):
+        put(store, small, 0, repeat, Completion("CORRECT", "m", call_time=both))
+    put(store, small, 1, 0, Completion("neither", "m", call_time=CallTime(1.0)))
+    put(store, small, 1, 1, Completion("CORRECT", "m"))
+    put(store, small, 2, 0, CallFailure("timeout", "60 s"))
+    store.append("g", CompletionKey("f" * 64, 0), Completion("CORRECT", "m", call_time=CallTime(50.0)))
+    store.append("g", CompletionKey(small.items[0].digest, 7), Completion("CORRECT", "m", call_time=CallTime(50.0)))
+    times = read(store, small).times["robust"]
+    # What took a second is no usable verdict: its time counts, its verdict does not. One reply has no time.
+    assert (times.n_timed, times.n_untimed, times.n_valid) == (3, 1, 2)
+    assert times.seconds == pytest.approx(4.0)
+    assert times.thousand == pytest.approx(1000 * 4.0 / 2)
+
+
+def test_which_verdicts_took_the_time_depends_on_the_parser(store: RunStore, small: CalibrationSet) -> None:
+    lettered = replace(RECORD, channel="letter")
+    put(store, small, 0, 0, Completion("INCORRECT", "m", call_time=CallTime(1.0)))
+    put(store, small, 1, 0, Completion("no letter here", "m", call_time=CallTime(1.0)))
+    times = read_grader(store, lettered, small, ("robust", "official")).times
+    assert (times["robust"].n_valid, times["robust"].thousand) == (1, 2000.0)
+    # The official rule calls what it cannot read not attempted.
+    assert (times["official"].n_valid, times["official"].thousand) == (2, 1000.0)
+
+
+def test_a_call_whose_repeats_are_computed_is_one_verdict(store: RunStore, small: CalibrationSet) -> None:
+    put(store, small, 0, 0, replace(scored(), call_time=CallTime(0.5)))
+    put(store, small, 1, 0, Completion("CORRECT", "m-1", call_time=CallTime(0.5)))
+    times = read(store, small, EXACT).times["robust"]
+    # The second has no log-probabilities, so no distribution.
+    assert (times.n_timed, times.n_valid, times.thousand) == (2, 1, 1000.0)
 
 
 def test_an_exact_grader_has_one_verdict_an_item_and_its_distribution(store: RunStore, small: CalibrationSet) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from experiments.store.completion_records import dump_completion, dump_usage, load_completion, load_usage
 from experiments.store.database_file import network_file_system
 from experiments.store.run_store import CompletionKey, RunRecord, RunStore
-from graders.verdict import CallFailure, Completion, Usage
+from graders.verdict import CallFailure, CallTime, Completion, Usage
 
 KEY = CompletionKey("d" * 64, 0)
 
@@ -39,6 +39,7 @@ completions = st.builds(
     stated_failure=st.sampled_from([None, "refused"]),
     other_logprobs=st.lists(floats, max_size=4).map(tuple),
     fingerprint=st.one_of(st.none(), texts),
+    call_time=st.one_of(st.none(), st.builds(CallTime, st.floats(0, 1e6), st.integers(1, 1000))),
 )
 
 
@@ -56,7 +57,15 @@ def test_any_completion_comes_back_as_it_was(original: Completion) -> None:
     loaded = load_completion(dumped)
     # By their spelling: a NaN is unlike itself.
     assert repr(loaded) == repr(original)
+    assert loaded.call_time == original.call_time
     assert isinstance(loaded.other_logprobs, tuple)
+
+
+@given(completions)
+def test_a_completion_that_is_timed_is_the_same_in_all_else(original: Completion) -> None:
+    timed = original.timed(CallTime(1.5, 3))
+    assert timed.call_time == CallTime(1.5, 3)
+    assert repr(timed) == repr(original)
 
 
 @given(usages)
@@ -67,7 +76,7 @@ def test_any_usage_comes_back(usage: Usage) -> None:
 @given(completions)
 def test_records_of_the_first_version_are_read(original: Completion) -> None:
     fields = asdict(original)
-    for name in ("other_logprobs", "fingerprint"):
+    for name in ("other_logprobs", "fingerprint", "call_time"):
         del fields[name]
     for name in ("cache_write_tokens", "reasoning_tokens"):
         del fields["usage"][name]

@@ -157,6 +157,13 @@ def test_another_process_and_number_of_threads_draw_alike(client: LocalClient, w
     assert [(a.text, a.label_logprobs) for a in ours] == [(a.text, a.label_logprobs) for a in theirs]
 
 
+def test_draws_from_one_computation_share_its_time(client: LocalClient) -> None:
+    times = [completion.call_time for completion in ask(client, [make_item()], range(13))]
+    assert [timed.n_completions for timed in times if timed] == [10] * 10 + [3] * 3
+    assert len(set(times)) == 2
+    assert all(timed is not None and timed.seconds > 0 for timed in times)
+
+
 def test_repeats_differ_and_base_seeds_differ(client: LocalClient) -> None:
     items = [make_item(number) for number in range(3)]
     first = [a.text for a in ask(client, items)]

@@ -45,6 +45,8 @@ class GridCell:
     shares
         (n, L) share of each label among a question's valid verdicts: responses of a question weigh
         equally, and so do the verdicts of a response. NaN where there is no response or no verdict.
+    present
+        (n,) the part of the verdicts asked for of a question's responses, all repeats of both, that is valid.
     n_no_response
         Questions without a usable response.
     n_no_verdict
@@ -63,6 +65,7 @@ class GridCell:
     prompt: str
     questions: tuple[str, ...]
     shares: NDArray[np.float64]
+    present: NDArray[np.float64]
     n_no_response: int
     n_no_verdict: int
     missing: Mapping[str, int] = field(default_factory=dict)
@@ -153,9 +156,10 @@ def read_grid(data: RunData, grader: str | None = None) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A grader's verdicts: item id to its class shares (NaN without a valid one) and to its failures."""
+    """A grader's verdicts: item id to its class shares (NaN without a valid one), part that is valid, and failures."""
 
     shares: Mapping[str, NDArray[np.float64]]
+    present: Mapping[str, float]
     failures: Mapping[str, Mapping[str, int]]
     n_labels: int
 
@@ -164,7 +168,13 @@ def _judge(results: GraderResults, items: Sequence[Item], scale: LabelScale) -> 
     sample = build_sample(results, items, {}, scale=scale)
     shares = _rows_as_shares(sample.counts)
     ids = [item.item_id for item in sample.items]
-    return _Judged(dict(zip(ids, shares, strict=True)), dict(zip(ids, sample.failures, strict=True)), len(scale.labels))
+    present = (sample.valid / sample.expected).tolist()
+    return _Judged(
+        shares=dict(zip(ids, shares, strict=True)),
+        present=dict(zip(ids, present, strict=True)),
+        failures=dict(zip(ids, sample.failures, strict=True)),
+        n_labels=len(scale.labels),
+    )
 
 
 def _rows_as_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -182,15 +192,19 @@ def _cell(answering: AnsweringRecord, respondent: RespondentRecord, items: Seque
         responses.setdefault(item.metadata["question"], []).append(item.item_id)
         failures.update(judged.failures[item.item_id])
     questions = tuple(question.question_id for question in answering.questions)
-    shares = np.full((len(questions), judged.n_labels), np.nan)
+    shares, present = np.full((len(questions), judged.n_labels), np.nan), np.zeros(len(questions))
     for row, question in enumerate(questions):
-        shares[row] = _mean_share([judged.shares[item_id] for item_id in responses.get(question, [])], judged.n_labels)
+        own = responses.get(question, [])
+        shares[row] = _mean_share([judged.shares[item_id] for item_id in own], judged.n_labels)
+        # A sum of equal parts may pass 1 by a rounding error.
+        present[row] = min(1.0, sum(judged.present[item_id] for item_id in own) / answering.repeats)
     answered = np.array([question in responses for question in questions], dtype=bool)
     return GridCell(
         model=respondent.model,
         prompt=respondent.prompt,
         questions=questions,
         shares=shares,
+        present=present,
         n_no_response=int((~answered).sum()),
         n_no_verdict=int((answered & np.isnan(shares).any(axis=1)).sum()),
         missing=respondent.missing,

@@ -29,7 +29,8 @@ def as_asking(experiment: Experiment) -> Experiment:
         name=f"{experiment.name}-answers",
         calibration_set=replace(questions, items=tuple(map(strip_reference, questions.items))),
         graders=tuple(respondent.grader for respondent in _answering(experiment).respondents),
-        decisions=DecisionSpecs(),
+        # What is looked at while it runs is asked in the order of the looks, in this half too.
+        decisions=DecisionSpecs(ab=experiment.decisions.ab) if experiment.is_looked_at else DecisionSpecs(),
         answering=None,
     )
 

@@ -158,13 +158,18 @@ class RunAccount:
     def __init__(self, grader: Grader) -> None:
         self._title = grader.title
         self._price: Price | None = grader.capabilities.price
-        self._n_stored = 0
+        self._n_stored = self._n_timed = 0
         self._failures: Counter[str] = Counter()
         self._attempts: Counter[str] = Counter()
         self._tokens = _Tokens()
         self._amount, self._complete = 0.0, True
         self._served: dict[str, None] = {}
         self._items = _ItemCosts()
+
+    @property
+    def n_timed(self) -> int:
+        """Completions so far that came with the time of their call."""
+        return self._n_timed
 
     @property
     def amount(self) -> float | None:
@@ -188,6 +193,7 @@ class RunAccount:
             if isinstance(outcome, Completion):
                 amount += self._charge(outcome.usage)
                 self._n_stored += 1
+                self._n_timed += outcome.call_time is not None
                 if outcome.served_model not in self._served and len(self._served) < _MOST_NAMES:
                     self._served[outcome.served_model] = None
             else:

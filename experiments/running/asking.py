@@ -12,14 +12,22 @@ from experiments.batch.records import held_keys
 from experiments.batch.runner import describe_jobs, run_batch
 from experiments.errors import SpecError
 from experiments.reports.escaping import visible
-from experiments.respondents.answering_run import answer_questions, describe_missing
+from experiments.respondents.answering_run import (
+    answer_questions,
+    describe_missing,
+    explain_limit,
+    limit_of_grading,
+)
 from experiments.respondents.grid_plan import describe_grid_plan
+from experiments.respondents.responses import as_grading
 from experiments.running.plan import Plan, build_plan
 from experiments.running.progress import open_progress
+from experiments.running.question_order import split_waves
 from experiments.running.runner import run_experiment
 from experiments.specs.experiment import Experiment
 from experiments.store.database_file import network_file_system
 from experiments.store.run_listing import describe_summary
+from experiments.store.run_records import record_run
 from experiments.store.run_store import RunStore
 from graders.batch.opening import open_batch_service
 from graders.providers import check_model, open_client
@@ -32,8 +40,11 @@ def ask_respondents(
 ) -> Experiment | None:
     """Print the plan of the whole grid and have the questions answered; what is to be graded, if all is collected."""
     typer.echo(describe_grid_plan(asked, store, batch=batch), err=True)
-    ask = partial(_ask_half, store=store, batch=batch, wait=wait)
-    graded = answer_questions(asked, store, ask, max_cost=max_cost)
+    if asked.is_looked_at and not batch:
+        graded: Experiment | None = _answer_in_waves(asked, store, max_cost)
+    else:
+        ask = partial(_ask_half, store=store, batch=batch, wait=wait)
+        graded = answer_questions(asked, store, ask, max_cost=max_cost)
     if graded is None:
         typer.echo("answers are out; they are graded when the same command has collected them", err=True)
         return None
@@ -43,6 +54,33 @@ def ask_respondents(
         typer.echo("no answer that can be graded; the same command asks again", err=True)
         raise typer.Exit(1)
     return graded
+
+
+def _answer_in_waves(asked: Experiment, store: RunStore, max_cost: float | None) -> Experiment:
+    """Have the first questions answered and graded, then the next, so that a run that is stopped can be looked at."""
+    n_questions, n_before = len(asked.calibration_set.items), 0
+    try:
+        for part in split_waves(asked):
+            n_now = n_before + len(part.calibration_set.items)
+            typer.echo(f"questions {n_before + 1} to {n_now} of {n_questions}", err=True)
+            _answer_and_grade(part, store, max_cost)
+            n_before = n_now
+    except BaseException:
+        graded = as_grading(asked, store)
+        if graded.calibration_set.items:
+            record_run(graded, store)
+            typer.echo(f"run {graded.run_id}: autorater ab {graded.run_id} looks at what is there", err=True)
+        raise
+    return as_grading(asked, store)
+
+
+def _answer_and_grade(part: Experiment, store: RunStore, max_cost: float | None) -> None:
+    ask = partial(_ask_half, store=store, batch=False, wait=False)
+    graded = answer_questions(part, store, ask, max_cost=max_cost)
+    if graded is not None and graded.calibration_set.items:
+        limit = limit_of_grading(part, store, max_cost)
+        with explain_limit(max_cost, limit, "answering"):
+            ask(graded, limit)
 
 
 def _ask_half(asking: Experiment, max_cost: float | None, *, store: RunStore, batch: bool, wait: bool) -> bool:

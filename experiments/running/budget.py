@@ -58,17 +58,32 @@ _ROUNDING = 1e-9
 
 @dataclass(slots=True)
 class Budget:
-    """Dollars: the limit, what is spent, what may be spent without anybody having said so, what is reserved."""
+    """Dollars: the limit, what is spent, what may be spent without anybody having said so, what is reserved.
+
+    ``n_under_way`` counts the requests that something is reserved for.
+    """
 
     limit: float
     worst_cost: WorstCost
     spent: float = 0.0
     uncertain: float = 0.0
     reserved: float = 0.0
+    n_under_way: int = 0
 
     def fits(self, worst: float) -> bool:
         """Whether something that costs at most so much can be afforded, whatever becomes of the rest."""
         return self.spent + self.uncertain + self.reserved + worst <= self.limit + _ROUNDING
+
+    def reserve(self, worst: float) -> None:
+        """Set aside what a request can cost."""
+        self.reserved += worst
+        self.n_under_way += 1
+
+    def release(self, worst: float) -> None:
+        """Give back what was set aside for a request."""
+        self.n_under_way -= 1
+        # Sums of floating-point numbers drift: with nothing under way the remainder is nought.
+        self.reserved = max(0.0, self.reserved - worst) if self.n_under_way else 0.0
 
     def error(self, run_id: str, n_missing: int) -> BudgetError:
         """What to tell when nothing more fits; ``n_missing`` verdicts were not asked for."""
@@ -128,15 +143,15 @@ class CostMeter:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is reserved."""
-        return not self._under_way
+        """Whether nothing is reserved, for no grader of the run."""
+        return not self._budget.n_under_way
 
     def admit(self, request: Request) -> bool:
         """Reserve what a request can cost, if that can be afforded."""
         worst = self._budget.worst_cost(request, self._grader)
         if not self._budget.fits(worst):
             return False
-        self._budget.reserved += worst
+        self._budget.reserve(worst)
         self._under_way[request.item.digest] = _Reservation(set(request.repeats), len(request.repeats), worst)
         return True
 
@@ -178,9 +193,7 @@ class CostMeter:
         _add(self._budget, cost(usage, self._price), worst)
 
     def _release(self, digest: str) -> None:
-        reservation = self._under_way.pop(digest)
-        # Sums of floating-point numbers drift: with nothing under way the remainder is nought.
-        self._budget.reserved = max(0.0, self._budget.reserved - reservation.worst) if self._under_way else 0.0
+        self._budget.release(self._under_way.pop(digest).worst)
 
 
 def count_paid(limit: float, experiment: Experiment, store: RunStore, worst_cost: WorstCost | None = None) -> Budget:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from calibration_sets.item import Item
 from calibration_sets.service_messages import is_service_message
+from experiments.running.question_order import asked_items
 from experiments.specs.experiment import Experiment
 from experiments.store.run_store import RunStore
 from graders.client import Request
@@ -81,8 +82,9 @@ def _plan_grader(experiment: Experiment, grader: Grader, store: RunStore | None)
 def pending_requests(experiment: Experiment, grader: Grader, store: RunStore | None) -> Iterator[Request]:
     """Requests for what the store lacks, whatever failed before: one for each content, with its missing repeats.
 
-    They come in the order of the set, and the store is read as they are asked for, so that their
-    number costs no memory. ``None`` is an empty store. Nothing is written.
+    They come in the order of the set, or question by question in that of the looks where the experiment is looked at
+    while it runs; and the store is read as they are asked for, so that their number costs no memory. ``None`` is an
+    empty store. Nothing is written.
     """
     scale = grader.prompt.scale if grader.prompt else experiment.calibration_set.scale
     contents, wanted = _contents(experiment), range(grader.sampling.asked_repeats)
@@ -103,9 +105,9 @@ def _missing(wanted: range, paid: set[int] | None) -> tuple[int, ...]:
 
 
 def _contents(experiment: Experiment) -> Iterator[Item]:
-    """The first item of each content, in the set's order; what is no response at all is not asked about."""
+    """The first item of each content, in the order of asking; what is no response at all is not asked about."""
     seen: set[str] = set()
-    for item in experiment.calibration_set.items:
+    for item in asked_items(experiment):
         if item.digest not in seen and not is_service_message(item):
             seen.add(item.digest)
             yield item

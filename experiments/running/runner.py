@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Protocol
 
-from experiments.running.account import GraderSummary, RunAccount, RunSummary
+from experiments.running.account import RunSummary
 from experiments.running.budget import Budget, CostMeter, WorstCost, check_prices, count_paid
 from experiments.running.control import RunControl
-from experiments.running.plan import build_plan, pending_requests
+from experiments.running.convoy import Convoy
+from experiments.running.grader_work import GraderWork, Turn
+from experiments.running.grouping import KeptEngine, group_graders
+from experiments.running.plan import build_plan
+from experiments.running.question_order import question_ranks, split_waves, wave_size
 from experiments.specs.experiment import Experiment
 from experiments.store.locks import BUDGET, hold_lock
 from experiments.store.run_records import record_run
-from experiments.store.run_store import CompletionKey, RunStore
-from graders.client import Answer, Draining, ModelClient, Request
+from experiments.store.run_store import RunStore
+from graders.client import Draining, ModelClient
+from graders.dispatch.client import Stream, complete_together
 from graders.grader import Grader
-from graders.verdict import CallFailure, Completion
 
 __all__ = ["Progress", "RunSummary", "SilentProgress", "run_experiment"]
 
@@ -26,13 +31,13 @@ class Progress(Protocol):
     """Who wants to know how far a run is."""
 
     def start(self, title: str, n_pending: int) -> None:
-        """A grader begins; so many answers are to come."""
+        """A grader begins, or several that are asked together; so many answers are to come."""
         ...
 
     def advance(self, n: int, *, failures: int, cost: float | None) -> None:
         """So many more answers are in the store, some of them failures.
 
-        ``cost`` is what this grader has cost in this run so far, in dollars and at least; ``None``
+        ``cost`` is what those at work have cost in this run so far, in dollars and at least; ``None``
         where no price is known.
         """
         ...
@@ -68,6 +73,8 @@ def run_experiment(
 ) -> RunSummary:
     """Ask for every verdict that the store lacks.
 
+    One grader is asked after the other, in the order of the set; a comparison that may be looked at while it runs is
+    asked question by question in the order of the looks, so that a look has what was paid for.
     Answers that come together are durable before the next are taken, so that an interruption
     anywhere loses no more than the requests in flight; running again continues. One process at a
     time works with a grader in a store, and one with a limit of cost; others wait and then find the work done.
@@ -83,7 +90,7 @@ def run_experiment(
     control
         How the run is stopped from outside; by default by Ctrl-C and SIGTERM.
     recorded
-        Whether the store is to list it as a run; the answering of questions is a part of one.
+        Whether the store is to list it as a run; the answering of questions, or a wave of them, is a part of one.
 
     Raises
     ------
@@ -100,11 +107,11 @@ def run_experiment(
         record_run(experiment, store)
     told, control = progress or SilentProgress(), control or RunControl()
     if max_cost is None:
-        return _run_graders(experiment, store, open_client, told, control, None)
+        return _run_graders(experiment, store, open_client, told, control, None, divided=recorded)
     # Counted with the lock in hand: what another run with a limit has spent by then is in the store.
     with hold_lock(store.path, BUDGET, lambda: told.wait("a limit of cost")):
         budget = count_paid(max_cost, experiment, store, worst_cost)
-        return _run_graders(experiment, store, open_client, told, control, budget)
+        return _run_graders(experiment, store, open_client, told, control, budget, divided=recorded)
 
 
 def _run_graders(
@@ -114,102 +121,148 @@ def _run_graders(
     progress: Progress,
     control: RunControl,
     budget: Budget | None,
+    *,
+    divided: bool,
 ) -> RunSummary:
-    summaries, n_left_out = [], 0
-    for grader in experiment.graders:
-        meter = None if budget is None else CostMeter(budget, grader)
-        with hold_lock(store.path, grader.grader_id, partial(progress.wait, grader.title)):
-            work = _GraderRun(experiment, grader, store, meter, control, progress)
-            summaries.append(work.run(open_client))
-        n_left_out += work.n_left_out
+    turn = Turn(control, question_ranks(experiment) if experiment.is_looked_at else {})
+    works = [
+        GraderWork(grader, store, None if budget is None else CostMeter(budget, grader), turn)
+        for grader in experiment.graders
+    ]
+    run = _Run(experiment, store, open_client, progress, turn)
+    if experiment.is_looked_at:
+        run.ask_by_question(works, divided=divided)
+    else:
+        run.ask_by_grader(works)
+    n_left_out = sum(work.n_left_out for work in works)
     if budget is not None and n_left_out:
         raise budget.error(experiment.run_id, n_left_out)
-    return RunSummary(experiment.run_id, tuple(summaries))
+    return RunSummary(experiment.run_id, tuple(work.summary() for work in works))
 
 
-class _GraderRun:
-    """One grader's part of a run."""
+class _Run:
+    """Who is asked when: grader by grader, or question by question."""
 
     def __init__(
         self,
         experiment: Experiment,
-        grader: Grader,
         store: RunStore,
-        meter: CostMeter | None,
-        control: RunControl,
+        open_client: Callable[[Grader], ModelClient],
         progress: Progress,
+        turn: Turn,
     ) -> None:
-        self._plan = replace(experiment, graders=(grader,))
-        self._grader = grader
+        self._experiment = experiment
         self._store = store
-        self._meter = meter
-        self._control = control
+        self._open_client = open_client
         self._progress = progress
-        self._account = RunAccount(grader)
-        self._requests: Iterator[Request] = iter(())
-        self._held_back: Request | None = None
-        self.n_left_out = 0
+        self._turn = turn
+        self._together: Sequence[GraderWork] = ()
 
-    def run(self, open_client: Callable[[Grader], ModelClient]) -> GraderSummary:
-        """Ask for what the store lacks, and sum up."""
-        n_pending = build_plan(self._plan, self._store).n_pending
-        if n_pending:
-            self._requests = pending_requests(self._plan, self._grader, self._store)
-            with open_client(self._grader) as client, self._control:
-                self._control.on_stop = client.drain if isinstance(client, Draining) else None
-                self._progress.start(self._grader.title, n_pending)
-                self._ask_all(client)
-        return self._account.summary()
+    def ask_by_grader(self, works: Sequence[GraderWork]) -> None:
+        """All questions to one grader, then to the next."""
+        for work in works:
+            with self._locked([work]), _sessions([work]):
+                n_pending = work.find(self._experiment)
+                if n_pending:
+                    with self._open_client(work.grader) as client:
+                        self._progress.start(work.grader.title, n_pending)
+                        self._ask([work], [client])
 
-    def _ask_all(self, client: ModelClient) -> None:
-        """Ask in rounds: where a budget holds a request back, what is under way is waited for first."""
-        while True:
-            self._ask_round(client)
-            if self._control.stopping:
-                raise KeyboardInterrupt
-            if self._held_back is None:
+    def ask_by_question(self, works: Sequence[GraderWork], *, divided: bool) -> None:
+        """The first questions of the order to all graders, then the next, so that a look has them all.
+
+        Services are asked side by side and kept together by a convoy. An engine computes alone, and has its questions
+        in waves, as have services that are too many to be asked at once; ``divided`` is false where this is one wave.
+        """
+        groups, self._together = group_graders(works), works
+        parts = split_waves(self._experiment) if divided and len(groups) > 1 else iter([self._experiment])
+        title = f"{len(works)} graders, question by question"
+        self._progress.start(title, build_plan(self._experiment, self._store).n_pending)
+        with KeptEngine(self._open_client) as engine, _sessions(works):
+            for number, part in enumerate(parts):
+                # Forth and back: the engine that ends a wave begins the next, with its prompt still at hand.
+                for group in groups[:: -1 if number % 2 else 1]:
+                    self._ask_group(group, part, engine)
+
+    def _ask_group(self, group: Sequence[GraderWork], part: Experiment, engine: KeptEngine) -> None:
+        with self._locked(group), ExitStack() as stack:
+            pending = {id(work): work.find(part) for work in group}
+            due = [work for work in group if pending[id(work)]]
+            if self._turn.is_over(part):
+                for work in due:
+                    work.n_left_out += pending[id(work)]
                 return
+            clients = [
+                engine.client(work.grader) or stack.enter_context(self._open_client(work.grader)) for work in due
+            ]
+            if due:
+                self._ask(due, clients)
 
-    def _ask_round(self, client: ModelClient) -> None:
-        answers = client.complete(self._give())
+    @contextmanager
+    def _locked(self, works: Sequence[GraderWork]) -> Iterator[None]:
+        """Nobody else asks these graders meanwhile. Locks are taken in one order: no two runs wait for each other."""
+        with ExitStack() as stack:
+            for work in sorted(works, key=lambda work: work.grader.grader_id):
+                waits = partial(self._progress.wait, work.grader.title)
+                stack.enter_context(hold_lock(self._store.path, work.grader.grader_id, waits))
+            yield
+
+    def _ask(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> None:
+        """Ask in rounds: where a budget holds a request back, what is under way is waited for first."""
+        draining = [client for client in clients if isinstance(client, Draining)]
+        control, began = self._turn.control, time.perf_counter()
+        with control:
+            control.on_stop = partial(_drain_all, draining)
+            try:
+                self._turn.is_held = True
+                while self._turn.is_held:
+                    self._turn.is_held = False
+                    self._ask_round(works, clients)
+                    if control.stopping:
+                        raise KeyboardInterrupt
+            finally:
+                for work in works:
+                    work.seconds += time.perf_counter() - began
+
+    def _ask_round(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> None:
+        answers = complete_together(self._streams(works, clients))
         try:
-            for together in answers:
-                self._keep(together)
+            for batch in answers:
+                for place, together in batch.items():
+                    n_failures = works[place].keep(together)
+                    self._progress.advance(len(together), failures=n_failures, cost=_amount(self._together or works))
         finally:
             # What a client's generator holds is given back now, not when the error has been dealt with.
-            if isinstance(answers, Generator):
-                answers.close()
-            if self._meter is not None:
-                self._meter.close()
+            answers.close()
+            for work in works:
+                work.end_round()
 
-    def _give(self) -> Iterator[Request]:
-        """Requests while the run is to go on and its budget allows."""
-        while not self._control.stopping and (request := self._next()) is not None:
-            if self._meter is not None and not self._meter.admit(request):
-                if not self._meter.idle:
-                    self._held_back = request
-                    return
-                self.n_left_out += len(request.repeats)
-                continue
-            self._account.begin(request.item.digest, request.item.item_id, len(request.repeats))
-            yield request
-
-    def _next(self) -> Request | None:
-        held, self._held_back = self._held_back, None
-        return held or next(self._requests, None)
-
-    def _keep(self, answers: Sequence[Answer]) -> None:
-        """Make answers durable, and only then tell of them."""
-        self._store.append_many(self._grader.grader_id, _rows(answers))
-        if self._meter is not None:
-            self._meter.settle(answers)
-        n_failures = self._account.record(answers)
-        self._progress.advance(len(answers), failures=n_failures, cost=self._account.amount)
+    def _streams(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> list[Stream]:
+        if not self._turn.ranks:
+            return [Stream(client, work.give()) for work, client in zip(works, clients, strict=True)]
+        convoy = Convoy(self._turn.ranks, len(works), ahead=wave_size(len(self._turn.ranks)))
+        return [
+            Stream(client, convoy.follow(place, work.give()), partial(convoy.may_take, place))
+            for place, (work, client) in enumerate(zip(works, clients, strict=True))
+        ]
 
 
-def _rows(answers: Sequence[Answer]) -> Iterator[tuple[CompletionKey, Completion | CallFailure]]:
-    for answer in answers:
-        key = CompletionKey(answer.item_digest, answer.repeat)
-        for failure in answer.failed_attempts:
-            yield key, failure
-        yield key, answer.outcome
+@contextmanager
+def _sessions(works: Sequence[GraderWork]) -> Iterator[None]:
+    """Note how long graders were at work, also where it is cut short."""
+    try:
+        yield
+    finally:
+        for work in works:
+            work.note_session()
+
+
+def _drain_all(clients: Sequence[Draining]) -> None:
+    for client in clients:
+        client.drain()
+
+
+def _amount(works: Sequence[GraderWork]) -> float | None:
+    """Dollars of several graders, at least; ``None`` where none of them has a price."""
+    known = [work.amount for work in works if work.amount is not None]
+    return sum(known) if known else None

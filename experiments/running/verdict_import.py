@@ -12,7 +12,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item, content_digest
 from calibration_sets.loader import load_set
 from calibration_sets.strict import raise_problems, shorten
-from calibration_sets.tables import Row, Table, cell_text, read_table
+from calibration_sets.tables import Row, Table, cell_text, read_table, refuse_queue
 from experiments.errors import ImportFileError
 from experiments.specs.experiment import Analyses, check_run_name
 from experiments.store.run_records import GraderRecord, write_run
@@ -71,6 +71,7 @@ def import_verdicts(
         _check_name(name)
     calibration_set = load_set(set_name)
     table = read_table(file)
+    refuse_queue(table)
     sources = _find_columns(table, columns, grader)
     rows = _read_rows(table, sources, _split_labels(labels, calibration_set), calibration_set, grader)
     by_grader: dict[str, list[_Row]] = defaultdict(list)

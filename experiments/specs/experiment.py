@@ -9,6 +9,7 @@ from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetNotFoundError
+from calibration_sets.fetch import find_source
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model, read_toml, shorten
@@ -19,6 +20,7 @@ from experiments.respondents.respondent_building import build_answering
 from experiments.specs.decisions import DecisionSpecs
 from experiments.specs.experiment_file import AnalysesSpec, ExperimentSpec, check_run_name
 from experiments.specs.grader_building import build_graders, is_file
+from experiments.specs.joint_graders import name_graders, resolve_joint_graders
 from experiments.specs.official_rule import answers_by_letter
 from experiments.specs.selection import Selection, select_items
 from experiments.store.set_snapshot import identify_set
@@ -26,6 +28,9 @@ from graders.grader import Grader
 from graders.verdict import ParserRule
 
 __all__ = ["Analyses", "Experiment", "check_run_name", "list_experiments", "load_experiment"]
+
+_FETCHED = "simpleqa_verified"
+"""The benchmark whose questions can be asked by its name, once it is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,11 @@ class Experiment:
     answering: Answering | None = None
 
     @property
+    def is_looked_at(self) -> bool:
+        """Whether its comparison of wordings may be looked at while it runs, which decides the order of asking."""
+        return self.decisions.ab is not None and self.decisions.ab.stopping == "anytime"
+
+    @property
     def run_id(self) -> str:
         """``name-digest``."""
         content: dict[str, Any] = {
@@ -87,7 +97,8 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     ----------
     name_or_path
         Name of a shipped experiment or path of a TOML file. A set in it is a shipped set's name or
-        a folder, relative to the file; with ``[answering]`` also the CSV of SimpleQA Verified.
+        a folder, relative to the file; with ``[answering]`` also ``simpleqa_verified``, once it is fetched, or
+        the CSV of it.
     limit
         Judge only the first so many of the selected items; with ``[answering]`` ask only so many questions.
 
@@ -106,6 +117,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     whole = _load_set(spec.set, path) if answering is None else _load_questions(spec, path)
     graders = build_graders(spec, whole, path)
     _check_parser(spec.analyses, graders, whole, path.name)
+    _check_joint_graders(spec, graders, path.name)
     selection = Selection(
         sample=spec.items.sample,
         stratify=spec.items.stratify,
@@ -144,6 +156,19 @@ def _check_parser(
     )
 
 
+def _check_joint_graders(spec: ExperimentSpec, graders: tuple[Grader, ...], where: str) -> None:
+    """Members of panels and cascades are graders of the experiment."""
+    if spec.choose is None:
+        return
+    names = name_graders(
+        [grader.prompt.title if grader.prompt else None for grader in graders],
+        [grader.model for grader in graders],
+        [grader.grader_id for grader in graders],
+    )
+    computed = {name for name, grader in zip(names, graders, strict=True) if grader.sampling.method == "exact"}
+    resolve_joint_graders(spec.choose, names, where=f"{where}: choose", computed=computed)
+
+
 def _find(name_or_path: str) -> Path:
     shipped = resources.files("experiments") / "library" / f"{name_or_path}.toml"
     if name_or_path in list_experiments():
@@ -162,11 +187,21 @@ def _load_questions(spec: ExperimentSpec, path: Path) -> CalibrationSet:
     """The questions of a set, or of a benchmark's own file."""
     if spec.items.stratify == "label":
         raise SpecError(f"{path.name}: items.stratify: 'label'; expected kind, topic or answer_type for questions")
-    file = path.parent / Path(spec.set).expanduser()
+    file = _fetched_questions(path.name) if spec.set == _FETCHED else path.parent / Path(spec.set).expanduser()
     if file.suffix == ".csv" and is_file(file):
         return build_questions(load_question_file(file))
     kept = Selection(exclude_kinds=tuple(spec.items.exclude_kinds))
     return build_questions(select_items(_load_set(spec.set, path), kept, where=path.name))
+
+
+def _fetched_questions(where: str) -> Path:
+    """The benchmark's file in the cache."""
+    file = find_source(_FETCHED)
+    if file is None:
+        raise SpecError(
+            f"{where}: set: {_FETCHED!r} is not here yet; expected 'autorater sets fetch {_FETCHED}' before"
+        )
+    return file
 
 
 def _load_set(name: str, path: Path) -> CalibrationSet:

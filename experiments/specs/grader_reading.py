@@ -6,14 +6,16 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
 from calibration_sets.service_messages import is_service_message
 from experiments.batch.records import batch_keys
+from experiments.reports.call_times import GraderTimes, sum_call_times
 from experiments.store.run_store import CompletionKey, RunStore
+from experiments.store.sessions import sum_sessions
 from graders.capabilities import Price
 from graders.exact import VerdictDistribution, compute_distribution
 from graders.parsing import parse_completion, parse_verdict
@@ -51,7 +53,7 @@ class GraderRecord:
 
 @dataclass
 class GraderReading:
-    """What was read: verdicts by the rule that read them, and the rest once.
+    """What was read: verdicts and times by the rule that read them, and the rest once.
 
     ``label_logprobs`` are those of the first completion of each item that has any.
     """
@@ -66,6 +68,7 @@ class GraderReading:
     item_tokens: Counter[str] = field(default_factory=Counter)
     usage: Usage | None = None
     cost: Cost = NO_COST
+    times: dict[ParserRule, GraderTimes] = field(default_factory=dict)
 
 
 def read_grader(
@@ -91,6 +94,9 @@ class _Reader:
         self._one_evidence: dict[str, str] = {}
         self._dollars = array("d")
         self._complete = True
+        self._seconds, self._shared_by = array("d"), array("q")
+        self._n_untimed = 0
+        self._n_valid = dict.fromkeys(rules, 0)
 
     def read(self) -> GraderReading:
         grader_id = self._grader.grader_id
@@ -105,6 +111,7 @@ class _Reader:
         self._reading.cost = Cost(math.fsum(self._dollars), self._complete)
         known = {entry.name: self._totals.get(entry.name) for entry in fields(Usage)}
         self._reading.usage = Usage(**known) if self._totals else None
+        self._reading.times = self._sum_times()
         return self._reading
 
     def _take(self, key: CompletionKey, completion: Completion, *, batch: bool) -> None:
@@ -121,12 +128,13 @@ class _Reader:
         if tokens:
             reading.item_tokens[key.item_digest] += tokens
         self._charge(completion.usage, batch=batch)
+        self._note_time(completion)
         if self._grader.is_exact:
             self._compute(key, completion)
             return
         for rule in self._rules:
             parsed = _parse(completion, self._grader, rule)
-            self._add(key, parsed, rule)
+            self._add(key, parsed, rule, timed=completion.call_time is not None)
 
     def _take_failures(self, grader_id: str) -> dict[CompletionKey, CallFailure]:
         """Count and charge every failed call for the run's items; the newest of each key."""
@@ -148,9 +156,24 @@ class _Reader:
         self._reading.distributions[key.item_digest] = found
         likeliest = max(found.probabilities, key=found.probabilities.__getitem__) if found.probabilities else None
         for rule in self._rules:
-            self._add(key, ParsedVerdict(likeliest, found.failure, rule, found.detail or "likeliest label"), rule)
+            parsed = ParsedVerdict(likeliest, found.failure, rule, found.detail or "likeliest label")
+            self._add(key, parsed, rule, timed=completion.call_time is not None)
 
-    def _add(self, key: CompletionKey, parsed: ParsedVerdict, rule: ParserRule) -> None:
+    def _note_time(self, completion: Completion) -> None:
+        if completion.call_time is None:
+            self._n_untimed += 1
+        else:
+            self._seconds.append(completion.call_time.seconds)
+            self._shared_by.append(completion.call_time.n_completions)
+
+    def _sum_times(self) -> dict[ParserRule, GraderTimes]:
+        sessions = sum_sessions(self._store, self._grader.grader_id)
+        times = sum_call_times(self._seconds, self._shared_by, n_untimed=self._n_untimed)
+        pace = None if sessions is None else sessions.n_completions / sessions.seconds
+        return {rule: replace(times, n_valid=self._n_valid[rule], pace=pace) for rule in self._rules}
+
+    def _add(self, key: CompletionKey, parsed: ParsedVerdict, rule: ParserRule, *, timed: bool) -> None:
+        self._n_valid[rule] += timed and parsed.label is not None
         verdict = Verdict(
             key.item_digest,
             self._grader.grader_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from graders.verdict import Completion, Usage
+from graders.verdict import CallTime, Completion, Usage
 
 __all__ = ["dump_completion", "dump_usage", "load_completion", "load_usage"]
 
@@ -35,6 +35,8 @@ def dump_completion(completion: Completion) -> str:
         fields["other_logprobs"] = completion.other_logprobs
     if completion.fingerprint is not None:
         fields["fingerprint"] = completion.fingerprint
+    if completion.call_time is not None:
+        fields["call_time"] = [completion.call_time.seconds, completion.call_time.n_completions]
     return _encode(fields)
 
 
@@ -44,6 +46,8 @@ def load_completion(payload: str) -> Completion:
     fields["usage"] = _read_usage(fields.get("usage"))
     if "other_logprobs" in fields:
         fields["other_logprobs"] = tuple(fields["other_logprobs"])
+    if "call_time" in fields:
+        fields["call_time"] = CallTime(*fields["call_time"])
     return Completion(**fields)
 
 

@@ -174,6 +174,7 @@ def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet
         fingerprints=reading.fingerprints,
         notes=tuple(grader.notes),
         item_tokens=reading.item_tokens,
+        times=reading.times[rule],
     )
     return results, reading.verdicts["official"] if compared else None
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from queue import Empty, SimpleQueue
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from graders.client import Answer, Request
-from graders.dispatch.dispatcher import Dispatcher
+from graders.client import Answer, ModelClient, Request
+from graders.dispatch.exchange import Exchange, ExchangePart
 from graders.dispatch.service import AsyncService
 from graders.endpoint import Endpoint
 
-__all__ = ["DispatchClient"]
-
-_GATHER_SECONDS = 0.02
-"""Answers are handed over so often at most: each hand-over ends in a write to the disk, which may hold many."""
+__all__ = ["DispatchClient", "Stream", "complete_together"]
 
 
 class DispatchClient:
@@ -54,7 +48,7 @@ class DispatchClient:
         self._endpoint = endpoint
         self._loop_factory = loop_factory or _fast_loop()
         self._rng = rng or random.Random()
-        self._exchange: _Exchange | None = None
+        self._exchange: Exchange | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -80,112 +74,57 @@ class DispatchClient:
         GraderError
             What stops the run, after the answers to what was in flight.
         """
-        exchange = _Exchange(self._services, self._endpoint, iter(requests), self._loop_factory, self._rng)
-        self._exchange = exchange
-        try:
-            yield from exchange.answers()
-        finally:
-            exchange.cancel()
+        for answers in _exchange([(self, Stream(self, iter(requests)))]):
+            yield answers[0]
 
 
-class _Exchange:
-    """One run of a dispatcher in a thread of its own."""
+def _always() -> bool:
+    return True
 
-    def __init__(
-        self,
-        services: Sequence[AsyncService],
-        endpoint: Endpoint,
-        requests: Iterator[Request],
-        loop_factory: Callable[[], asyncio.AbstractEventLoop] | None,
-        rng: random.Random,
-    ) -> None:
-        self._queue: SimpleQueue[list[Answer] | None] = SimpleQueue()
-        self._most_waiting = len(services) * endpoint.max_connections
-        self._n_emitted = self._n_stored = 0
-        self._held_back = False
-        self._error: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._cancelled = False
-        self._loop_factory = loop_factory
-        self._dispatcher = Dispatcher(services, endpoint, requests, emit=self._put, may_start=self._may_start, rng=rng)
-        self._thread = threading.Thread(target=self._run, name="dispatch", daemon=True)
-        self._thread.start()
 
-    def answers(self) -> Iterator[Sequence[Answer]]:
-        """Batches of answers, until all are there."""
-        taken_at = 0.0
-        while (first := self._queue.get()) is not None:
-            time.sleep(max(0.0, taken_at + _GATHER_SECONDS - time.monotonic()))
-            batch, n_calls, ended = list(first), 1, False
-            with contextlib.suppress(Empty):
-                while not ended:
-                    more = self._queue.get_nowait()
-                    ended = more is None
-                    batch += more or ()
-                    n_calls += 1
-            taken_at = time.monotonic()
-            yield batch
-            self._stored(n_calls)
-            if ended:
-                break
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A client with its requests, and whether another may be taken now."""
 
-    def cancel(self) -> None:
-        """End the loop now; what is in flight is lost."""
-        self._cancelled = True
-        if self._loop is not None and self._task is not None and self._thread.is_alive():
-            with contextlib.suppress(RuntimeError):  # the loop may have ended meanwhile
-                self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join()
+    client: ModelClient
+    requests: Iterator[Request]
+    may_take: Callable[[], bool] = _always
 
-    def drain(self) -> None:
-        """Let the dispatcher finish what is under way."""
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._dispatcher.drain)
 
-    def _stored(self, n_calls: int) -> None:
-        self._n_stored += n_calls
-        if self._held_back and self._loop is not None:
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._go_on)
+def complete_together(streams: Sequence[Stream]) -> Generator[Mapping[int, Sequence[Answer]], None, None]:
+    """Answer the requests of several clients; answers come by the place of their stream.
 
-    # in the loop's thread
+    Services are asked at the same time, in one loop, each while its stream may take a request. The others are asked
+    after them, one by one.
 
-    def _run(self) -> None:
-        try:
-            with asyncio.Runner(loop_factory=self._loop_factory) as runner:
-                runner.run(self._main())
-        except asyncio.CancelledError:
-            pass
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            self._error = error
-        finally:
-            self._queue.put(None)
+    Raises
+    ------
+    GraderError
+        What stops any of them, after the answers to what was in flight.
+    """
+    asked = [(place, stream.client, stream) for place, stream in enumerate(streams)]
+    services = [(place, client, stream) for place, client, stream in asked if isinstance(client, DispatchClient)]
+    if services:
+        for batch in _exchange([(client, stream) for _, client, stream in services]):
+            yield {services[place][0]: answers for place, answers in batch.items()}
+    for place, client, stream in asked:
+        if not isinstance(client, DispatchClient):
+            for answers in client.complete(stream.requests):
+                yield {place: answers}
 
-    async def _main(self) -> None:
-        self._task = asyncio.current_task()
-        self._loop = asyncio.get_running_loop()
-        if not self._cancelled:
-            await self._dispatcher.run()
 
-    def _put(self, answers: list[Answer]) -> None:
-        self._n_emitted += 1
-        self._queue.put(answers)
-
-    def _may_start(self) -> bool:
-        if self._n_emitted - self._n_stored < self._most_waiting:
-            return True
-        self._held_back = True
-        # Told once more, in case the caller came back between the two lines above.
-        return self._n_emitted - self._n_stored < self._most_waiting
-
-    def _go_on(self) -> None:
-        self._held_back = False
-        self._dispatcher.wake()
+def _exchange(streams: Sequence[tuple[DispatchClient, Stream]]) -> Iterator[Mapping[int, Sequence[Answer]]]:
+    parts = [
+        ExchangePart(client._services, client._endpoint, stream.requests, client._rng, stream.may_take)
+        for client, stream in streams
+    ]
+    exchange = Exchange(parts, streams[0][0]._loop_factory)
+    for client, _ in streams:
+        client._exchange = exchange
+    try:
+        yield from exchange.answers()
+    finally:
+        exchange.cancel()
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from graders.dispatch.retry import BROKEN, BUSY, ITEMS_OWN, MENDED, NO_DEFAULT, 
 from graders.dispatch.service import AsyncService, CallError, Reply
 from graders.endpoint import Endpoint
 from graders.errors import GraderError, ServiceError, UnsupportedError
+from graders.timing import time_answers
 
 __all__ = ["Dispatcher"]
 
@@ -203,6 +205,7 @@ class Dispatcher:
     async def _make(self, lane: Lane, call: Call) -> None:
         now = asyncio.get_running_loop().time
         began = now()
+        sent = time.perf_counter()  # the loop's own clock may stand still for as long as one turn of the loop takes
         try:
             try:
                 async with asyncio.timeout(self._endpoint.timeout_seconds):
@@ -210,7 +213,7 @@ class Dispatcher:
             except TimeoutError:
                 seconds = self._endpoint.timeout_seconds
                 raise CallError("timeout", f"{lane.service.name}: no reply within {seconds:g} s") from None
-            self._received(lane, call, reply)
+            self._received(lane, call, reply, time.perf_counter() - sent)
             lane.limit.succeeded(now() - began, now())
         except CallError as error:
             self._failed(lane, call, error)
@@ -221,7 +224,7 @@ class Dispatcher:
             if self._is_finished():
                 self._finished.set()
 
-    def _received(self, lane: Lane, call: Call, reply: Reply) -> None:
+    def _received(self, lane: Lane, call: Call, reply: Reply, seconds: float) -> None:
         wanted = set(call.request.repeats)
         answers = [answer for answer in reply.answers if answer.repeat in wanted]
         if not answers:
@@ -233,7 +236,7 @@ class Dispatcher:
             self.wake()
         self._heed(lane, reply)
         found, missing = call.answered(answers)
-        self._emit(found)
+        self._emit(time_answers(found, seconds))
         if missing is not None:
             self._put_first(missing)
 

@@ -22,11 +22,13 @@ __all__ = [
     "model_digest",
     "needs_address",
     "open_client",
+    "share_engine",
     "takes_prompt",
 ]
 
 _BASELINE = "baseline/lexical"
 _SERVICES = ("openai/", "openai-compatible/", "anthropic/", "vllm-server/")
+_ENGINES = ("local/", "vllm/")
 _OPENAI = ("openai/", "openai-compatible/", "vllm-server/")
 _NEED_ADDRESS = ("openai-compatible/", "vllm-server/")
 _NAMED_FREELY = ("replay/", "vllm/", *_SERVICES)
@@ -55,6 +57,16 @@ def is_service(model: str) -> bool:
 def needs_address(model: str) -> bool:
     """Whether a service has no usual address."""
     return model.startswith(_NEED_ADDRESS)
+
+
+def share_engine(one: Grader, other: Grader) -> bool:
+    """Whether a client that was opened for one grader answers for the other too, with the model that it has loaded."""
+
+    def loaded(grader: Grader) -> tuple[object, ...]:
+        exact = grader.sampling.wants_logprobs
+        return grader.model, grader.address, grader.model_digest, grader.capabilities, exact
+
+    return one.model.startswith(_ENGINES) and loaded(one) == loaded(other)
 
 
 def takes_prompt(model: str) -> bool:

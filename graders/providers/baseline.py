@@ -22,6 +22,7 @@ them.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import TracebackType
@@ -41,6 +42,7 @@ from graders.providers.answer_words import (
     split_words,
 )
 from graders.providers.declines import is_content_free, is_decline
+from graders.timing import time_answers
 from graders.verdict import Completion
 
 __all__ = ["RULES_VERSION", "BaselineClient", "grade_lexically"]
@@ -75,8 +77,10 @@ class BaselineClient:
         """
         served = f"baseline/lexical@{RULES_VERSION}"
         for request in requests:
+            began = time.perf_counter()
             said = Completion(text=grade_lexically(request.item, request.scale), served_model=served)
-            yield [Answer(request.item.digest, repeat, said) for repeat in request.repeats]
+            answers = [Answer(request.item.digest, repeat, said) for repeat in request.repeats]
+            yield time_answers(answers, time.perf_counter() - began)
 
 
 def grade_lexically(item: Item, scale: LabelScale) -> str:

@@ -11,6 +11,7 @@ their first token may differ in the last digits.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
@@ -35,6 +36,7 @@ from graders.providers.local_start import check_engine, open_engine
 from graders.providers.seeds import CHILDREN, draw_seed
 from graders.providers.verdict_tokens import VerdictTokens, build_verdict_tokens
 from graders.providers.weights import ensure_weights
+from graders.timing import time_answers
 from graders.verdict import CallFailure, Completion, Usage
 
 __all__ = ["CONTEXT_TOKENS", "LocalClient", "check_engine", "open_engine"]
@@ -119,7 +121,7 @@ class LocalClient:
     def _draw_children(
         self, request: Request, repeats: list[int], tokens: PromptTokens, labels: VerdictTokens | None
     ) -> list[Answer]:
-        first = min(repeats)
+        began, first = time.perf_counter(), min(repeats)
         settings = {
             "n": max(repeats) - first + 1,
             "seed": draw_seed(request.sampling.seed, request.item.digest, first),
@@ -130,7 +132,7 @@ class LocalClient:
         children = {int(child.get("index", 0)): child for child in answer["choices"]}
         probabilities = self._probabilities(children[0], tokens, labels, request) if labels else LabelProbabilities()
         cached = answer.get("usage", {}).get("prompt_tokens_details", {}).get("cached_tokens")
-        return [
+        answers = [
             Answer(
                 request.item.digest,
                 repeat,
@@ -146,6 +148,7 @@ class LocalClient:
             )
             for repeat in repeats
         ]
+        return time_answers(answers, time.perf_counter() - began)
 
     def _read_child(
         self,

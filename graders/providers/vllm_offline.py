@@ -8,6 +8,7 @@ log-probabilities are over the whole vocabulary, before temperature and before t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from graders.providers.local_prompt import build_prompt_tokens, reply_lead
 from graders.providers.seeds import CHILDREN, draw_seed
 from graders.providers.verdict_tokens import VerdictTokens, build_verdict_tokens
 from graders.providers.vllm_engine import EngineRequest, VllmEngine, open_engine
+from graders.timing import time_answers
 from graders.verdict import CallFailure, Completion, Usage
 
 __all__ = ["CHUNK", "VllmClient", "open_vllm"]
@@ -94,10 +96,13 @@ class VllmClient:
                 answers += [Answer(request.item.digest, repeat, planned) for repeat in request.repeats]
             else:
                 calls += planned
+        began = time.perf_counter()
         outputs = self.engine.generate([call.asked for call in calls]) if calls else []
+        seconds = time.perf_counter() - began
         for call, output in zip(calls, outputs, strict=True):
             answers += self._read(call, output)
-        return answers
+        # The engine is handed all of them at once: that is the call, and they share its time.
+        return time_answers(answers, seconds)
 
     def _plan(self, request: Request) -> list[_Call] | CallFailure:
         prompt, sampling, engine = _prompt_of(request), request.sampling, self.engine
