@@ -20,7 +20,16 @@ from calibration_sets.errors import SourceError
 from calibration_sets.records import Filled, StrictRecord
 from calibration_sets.strict import parse_model, read_toml
 
-__all__ = ["CACHE_VARIABLE", "Progress", "Source", "SourceFile", "default_cache", "fetch_source", "list_sources"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "Progress",
+    "Source",
+    "SourceFile",
+    "default_cache",
+    "fetch_source",
+    "find_source",
+    "list_sources",
+]
 
 CACHE_VARIABLE = "AUTORATER_CACHE"
 """Environment variable with the folder to keep fetched data in."""
@@ -109,6 +118,20 @@ def fetch_source(
             continue
         _keep(folder, file, _copied(from_file, source, file) if from_file else _downloaded(name, file, progress))
     return folder / source.files[0].name if len(source.files) == 1 else folder
+
+
+def find_source(name: str) -> Path | None:
+    """The file, or folder of files, of a source that has been fetched whole; nothing is fetched.
+
+    Raises
+    ------
+    KeyError
+        If there is no such source.
+    """
+    files, folder = list_sources()[name].files, default_cache() / "sources" / name
+    if not all(_is_sound(folder / file.name, file) for file in files):
+        return None
+    return folder / files[0].name if len(files) == 1 else folder
 
 
 def _is_sound(path: Path, file: SourceFile) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 from calibration_sets.errors import SetFileError
 from calibration_sets.strict import raise_problems, read_json_lines, read_text, shorten
 
-__all__ = ["Row", "Table", "cell_text", "read_csv", "read_table"]
+__all__ = ["Row", "Table", "cell_text", "read_csv", "read_table", "refuse_queue"]
 
 _FIELD_LIMIT_LOCK = threading.Lock()
 
@@ -52,6 +52,31 @@ class Table:
             if column not in self.columns
         ]
         raise_problems(problems, SetFileError)
+
+
+_OF_A_QUEUE = frozenset({"part", "probability", "queue", "item_digest"})
+"""Columns that only the file of a review queue has together."""
+
+
+def refuse_queue(table: Table) -> None:
+    """Raise ``SetFileError`` where the table is a review queue.
+
+    Its items are in it because graders were unsure of them, each with its own probability. A set or a run made of it
+    would have rates that say nothing of the items it was drawn from. A whole queue that was drawn at random alone is
+    a random sample like any other, and is let through.
+    """
+    if set(table.columns) >= _OF_A_QUEUE and not _is_random(table):
+        raise SetFileError(
+            f"{table.file}: a review queue, whose items were not chosen at random; expected "
+            "'autorater queue rates' with it, which weighs each label by its probability"
+        )
+
+
+def _is_random(table: Table) -> bool:
+    """Whether all rows of a queue are of its random part, and none is missing: the random part alone is no sample."""
+    numbers = [str(row.cells.get("row")) for row in table.rows]
+    whole = numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    return whole and all(row.cells["part"] == "random" for row in table.rows)
 
 
 def read_table(path: Path) -> Table:

@@ -10,7 +10,7 @@ import pytest
 
 from calibration_sets import fetch
 from calibration_sets.errors import SourceError
-from calibration_sets.fetch import Source, SourceFile, default_cache, fetch_source, list_sources
+from calibration_sets.fetch import Source, SourceFile, default_cache, fetch_source, find_source, list_sources
 
 CONTENT = {"a.csv": b"id,answer\n1,A\n" * 10_000, "b.csv": b"id\n1\n"}
 
@@ -78,6 +78,25 @@ def test_one_file_is_fetched_checked_and_kept(server: Server, tmp_path: Path) ->
     assert left_behind(tmp_path) == ["a.csv"]
     assert fetch_source("tiny", cache=tmp_path, sources=sources) == path
     assert server.n_requests == 1
+
+
+def test_what_was_fetched_is_found_and_what_is_not_sound_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = {**source(None, "a.csv"), "both": source(None, "a.csv", "b.csv")["tiny"]}
+    monkeypatch.setattr(fetch, "list_sources", lambda: sources)
+    monkeypatch.setenv(fetch.CACHE_VARIABLE, str(tmp_path))
+    assert (find_source("tiny"), find_source("both")) == (None, None)
+    for name in ("tiny", "both"):
+        folder = tmp_path / "sources" / name
+        folder.mkdir(parents=True)
+        (folder / "a.csv").write_bytes(CONTENT["a.csv"])
+    assert find_source("tiny") == tmp_path / "sources" / "tiny" / "a.csv"
+    assert find_source("both") is None
+    (tmp_path / "sources" / "both" / "b.csv").write_bytes(CONTENT["b.csv"])
+    assert find_source("both") == tmp_path / "sources" / "both"
+    (tmp_path / "sources" / "tiny" / "a.csv").write_bytes(b"another")
+    assert find_source("tiny") is None
 
 
 def test_several_files_make_a_folder(server: Server, tmp_path: Path) -> None:

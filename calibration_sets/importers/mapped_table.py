@@ -17,7 +17,7 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.question import Question
 from calibration_sets.records import ItemRecord, SetHeader
 from calibration_sets.strict import parse_model, raise_problems, shorten
-from calibration_sets.tables import Row, cell_text, read_table
+from calibration_sets.tables import Row, cell_text, read_table, refuse_queue
 
 __all__ = ["FIELDS", "import_table"]
 
@@ -80,6 +80,7 @@ def import_table(
     """
     _check_fields(mapping, path, has_questions=questions is not None)
     table = read_table(path)
+    refuse_queue(table)
     table.require(mapping)
     reader = _RowReader(mapping, labels or {}, alias_separator, _QuestionIndex(questions) if questions else None)
     items: dict[str, tuple[Row, Item]] = {}
