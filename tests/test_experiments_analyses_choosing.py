@@ -534,3 +534,29 @@ def test_eleven_published_graders_leave_two(calibration_data: Path) -> None:
     careful = apply_rule(choice.candidates, choice.contest, spec, level=0.95)
     assert set(careful.members) <= {"Contains", "EM"}
     assert {one.limits for one in careful.standings if one.name not in {"Contains", "EM"}} == {"broken"}
+
+
+@pytest.mark.parametrize("cost", [None, 1.0])
+def test_an_exact_tie_is_called_one(runs: Any, cost: float | None) -> None:
+    words = spoiled(PEOPLE, 10)
+    costs = None if cost is None else {name: Cost(cost) for name in ("z", "b", "worse")}
+    data = contest_of(runs, PEOPLE, {"z": words, "b": words, "worse": spoiled(PEOPLE, 2)}, costs=costs)
+    choice = choose_grader(data, None, level=0.95)
+    assert choice.rule.members == ("z", "b")
+    assert (choice.recommendation.name, choice.recommendation.tied) == ("b", ("z",))
+    text = decision_text(choice)
+    assert text.startswith("A tie: take any of b, z.")
+    equal = "the rate observed" if cost is None else "cost and rate"
+    assert f"b and z are exactly equal in {equal}: that b stands first is the order of names and no evidence" in text
+    assert choice_fields(choice)["recommendation"]["tied"] == ["z"]
+
+
+def test_a_tie_of_rates_is_broken_by_cost_and_one_of_costs_by_the_rate(runs: Any) -> None:
+    words = spoiled(PEOPLE, 10)
+    cheaper = contest_of(runs, PEOPLE, {"a": words, "z": words}, costs={"a": Cost(2.0), "z": Cost(1.0)})
+    choice = choose_grader(cheaper, None, level=0.95)
+    assert (choice.recommendation.name, choice.recommendation.by, choice.recommendation.tied) == ("z", "cost", ())
+    better = contest_of(runs, PEOPLE, {"a": words, "z": spoiled(PEOPLE, 12)}, costs={"a": Cost(1.0), "z": Cost(1.0)})
+    choice = choose_grader(better, None, level=0.95)
+    assert (choice.recommendation.name, choice.recommendation.tied) == ("z", ())
+    assert decision_text(choice).startswith("Take z.")

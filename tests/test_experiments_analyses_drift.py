@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from calibration_sets.scale import BINARY
-from experiments.analyses.drift import find_changes, find_drift
+from experiments.analyses.drift import find_changes, find_disagreements, find_drift
 from experiments.analyses.drift_page import drift_document, drift_fields, drift_text
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.errors import SpecError
 from experiments.reports.render_text import render_document
-from experiments.stats.comparisons import adjust_p_values
+from experiments.stats.comparisons import AdjustedPValue, adjust_p_values
+from experiments.stats.estimate import Estimate
 
 SAME = [("C", "CCC"), ("C", "CCI"), ("I", "III"), ("I", "IIC")] * 6
 
@@ -154,3 +155,39 @@ def test_the_page_ends_in_the_decision(runs: Any) -> None:
     assert fields["schema"] == "autorater.drift/1"
     assert len(fields["moved_items"]) == found.movement.n_moved
     assert render_document(drift_document(found)) == page
+
+
+def shifts(pairs: list[tuple[float, float, float, float]], level: float = 0.95) -> list[tuple[str, bool, bool]]:
+    """Disagreements of tests with these ends of the interval, raw p and adjusted p."""
+    names = ["verdicts beyond repeats", "false_negative_rate", "false_positive_rate"][: len(pairs)]
+    estimates = [Estimate((low + high) / 2, low, high, level, "m", 9, 9, 1) for low, high, _, _ in pairs]
+    rows = [
+        AdjustedPValue(name, p, adjusted, adjusted <= 1 - level)
+        for name, (_, _, p, adjusted) in zip(names, pairs, strict=True)
+    ]
+    return [(one.name, one.significant, one.alone) for one in find_disagreements(names, estimates, rows, level)]
+
+
+def test_where_interval_and_p_value_differ_both_ways_are_found() -> None:
+    agreed = [(0.1, 0.2, 0.001, 0.003), (-0.1, 0.1, 0.5, 0.5)]
+    assert shifts(agreed) == []
+    below_zero = [(-0.2, -0.1, 1.0, 1.0), (-0.2, -0.1, 0.03, 0.06)]
+    assert shifts(below_zero) == [("false_negative_rate", False, True)], "less movement than repeats is no shift"
+    assert shifts([(-0.1, 0.3, 0.01, 0.03)]) == [("verdicts beyond repeats", True, True)]
+    assert shifts([(0.0, 0.3, 0.9, 0.9), (0.01, 0.3, 0.08, 0.2)]) == [("false_negative_rate", False, False)]
+
+
+def test_a_disagreement_is_told_and_the_p_value_decides(runs: Any) -> None:
+    """Four of twelve items move one way: an exact p of .125, while the interval may leave out 0."""
+    old = [("C", "C")] * 12 + [("I", "I")] * 12
+    new = [("C", "C")] * 12 + [("I", "C")] * 5 + [("I", "I")] * 7
+    found = find_drift(_graded(runs, old), _graded(runs, new, "run-2"), level=0.95)
+    rate = found.rates[1]
+    assert rate.comparison.difference.p_value == pytest.approx(2 / 2**5)
+    assert rate.comparison.difference.estimate.low is not None
+    assert rate.comparison.difference.estimate.low > 0
+    assert [(one.name, one.significant) for one in found.disagreements] == [("false_positive_rate", False)]
+    assert "false_positive_rate: the interval leaves out 0 but p is not small; the p-value decides" in drift_text(found)
+    assert drift_fields(found)["disagreements"] == [
+        {"name": "false_positive_rate", "significant": False, "alone": False}
+    ]

@@ -136,11 +136,14 @@ def test_panels_and_cascades_are_candidates_like_others(runs: Any) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (ChooseSpec(panels=[PanelSpec(name="p", members=["a", "z"])]), r"choose.panels 'p': members: 'z': 0 entrants"),
+        (
+            ChooseSpec(panels=[PanelSpec(name="p", members=["a", "z"])]),
+            r"choose.panels\[0\] 'p': members: 'z', 0 graders of that name",
+        ),
         (ChooseSpec(panels=[PanelSpec(name="p", members=["a", "a"])]), "expected different graders"),
         (ChooseSpec(panels=[PanelSpec(name="a", members=["a", "b"])]), "two are called 'a'"),
         (ChooseSpec(cascades=[CascadeSpec(name="x", first="a", then="a")]), "expected two graders"),
-        (ChooseSpec(cascades=[CascadeSpec(name="x", first="q", then="a")]), r"choose.cascades 'x': first: 'q'"),
+        (ChooseSpec(cascades=[CascadeSpec(name="x", first="q", then="a")]), r"choose.cascades\[0\] 'x': first: 'q'"),
     ],
 )
 def test_what_cannot_be_built_is_named(runs: Any, spec: ChooseSpec, message: str) -> None:

@@ -21,11 +21,18 @@ from experiments.analyses.planning import (
 )
 from experiments.analyses.planning_inputs import read_pair_figures, read_run_figures, sole_items_per_question
 from experiments.analyses.planning_notes import pair_notes, run_notes
-from experiments.analyses.planning_page import plan_document, plan_fields
+from experiments.analyses.planning_page import plan_document, plan_fields, plan_text
 from experiments.errors import SpecError
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import false_negative_rate
-from experiments.stats.planning import PlanLimits, detectable_difference, labels_for_half_width, repeats_that_pay
+from experiments.stats.planning import (
+    PlanLimits,
+    detectable_difference,
+    labels_for_half_width,
+    planned_bounds,
+    repeats_that_pay,
+)
+from graders.exact import VerdictDistribution
 from graders.pricing import Cost
 
 BUDGET = {
@@ -177,3 +184,48 @@ def test_every_page_ends_in_its_decision(answer: Any) -> None:
     fields = plan_fields(answer, ["a note"])
     assert fields["schema"] == "autorater.plan/1"
     assert " ".join(page.split("Decision")[1].split()).endswith(" ".join(fields["decision"].split()))
+
+
+def test_the_ends_of_an_expected_interval_are_printed_as_they_are() -> None:
+    found = plan_labels(LabelsQuestion(0.05, 0.02))
+    assert (found.low, found.high) == planned_bounds(0.05, found.labels)
+    assert found.high - 0.05 > 0.05 - found.low
+    text = plan_text(found)
+    assert f"expected to be [{100 * found.low:.1f}, {100 * found.high:.1f}], 4 points wide" in text
+    assert "plus and minus" not in text
+
+
+def _computed(runs: Any, passed: list[float]) -> GradedSample:
+    """A grader whose chances of CORRECT on items that people call CORRECT are these, in each as if drawn ten times."""
+    data = runs.run([("C", "C")] * len(passed))
+    items = data.calibration_set.items
+    exact = replace(
+        data.graders[0],
+        sampling={"method": "exact", "repeats": 10},
+        cost=Cost(0.5),
+        distributions={
+            item.digest: VerdictDistribution(
+                item.digest, {"CORRECT": chance, "INCORRECT": 1 - chance, "NOT_ATTEMPTED": 0.0}, outside=0.0
+            )
+            for item, chance in zip(items, passed, strict=True)
+        },
+    )
+    return read_graded_samples(replace(data, graders=[exact]))[0]
+
+
+def test_a_computed_grader_is_planned_for_without_noise_of_repeats(runs: Any) -> None:
+    passed = [1.0, 0.9, 0.5, 0.8, 0.95, 0.7, 1.0, 0.6]
+    found = read_run_figures(_computed(runs, passed), "error_rate")
+    wrong = [1 - chance for chance in passed]
+    mean = sum(wrong) / 8
+    assert found.rate == pytest.approx(mean)
+    assert found.computed
+    assert (found.repeats, found.repeat_variance) == (10, 0.0)
+    between = sum((one - mean) ** 2 for one in wrong) / 7
+    assert found.item_variance == pytest.approx(between)
+    within = sum(one * (1 - one) for one in wrong) / 8
+    assert found.repeat_share == pytest.approx(within / (within + between))
+    assert found.call_cost == pytest.approx(0.5 / 8)
+    assert any("computed, not drawn" in note for note in run_notes(found))
+    repeats = plan_repeats(RepeatsQuestion(found.item_variance or 0, found.repeat_variance or 0, 1.0, 0.01))
+    assert repeats.plan.repeats == 1

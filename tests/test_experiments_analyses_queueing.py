@@ -279,3 +279,39 @@ def test_labels_of_another_runs_items_are_refused(runs: Any, tmp_path: Path) -> 
     table = read_table(_fill(draw_queue(graded, most=10), tmp_path / "q.csv", _truth(graded)))
     with pytest.raises(ImportFileError, match="is not in run"):
         estimate_queue_rates(_graded(runs, MANY[:2]), read_labelled_queue(table, SCALE), level=0.95)
+
+
+def test_a_class_that_is_in_the_ranked_part_alone_has_no_rate(runs: Any, tmp_path: Path) -> None:
+    """All its weights are equal: the weighted rate would be the plain one over the items that graders find hard."""
+    graded = _graded(runs, [("C", "CCI")] * 4 + [("C", "CCC")] * 30)
+    drawn = draw_queue(graded, most=8, random_share=0.5, seed=1)
+    labels = {row.item.digest: "CORRECT" if row.part == "ranked" else "INCORRECT" for row in drawn.rows}
+    table = read_table(_fill(drawn, tmp_path / "q.csv", labels))
+    found = estimate_queue_rates(graded, read_labelled_queue(table, SCALE), level=0.95)
+    (one,) = found.graders
+    assert (one.false_negative_rate.value, one.false_negative_rate.low) == (None, None)
+    assert one.false_positive_rate.value == 1
+    assert set(one.refused) == {"false_negative_rate"}
+    page = " ".join(render_document(rates_document(found)).split())
+    assert "false negatives not defined" in page
+    assert "none of the 4 labelled items of its class was drawn at random" in page
+    assert "33.3%" not in page, "which is what a plain rate over the queue would be"
+
+
+def test_random_items_without_a_verdict_stand_for_nobody(runs: Any, tmp_path: Path) -> None:
+    graded = _graded(runs, [("C", "CCI")] * 4 + [("C", "---")] * 30)
+    drawn = draw_queue(graded, most=8, random_share=0.5, seed=1)
+    table = read_table(_fill(drawn, tmp_path / "q.csv", _truth(graded)))
+    found = estimate_queue_rates(graded, read_labelled_queue(table, SCALE), level=0.95)
+    assert found.graders[0].false_negative_rate.value is None
+    assert "false_negative_rate" in found.graders[0].refused
+
+
+def test_a_queue_of_all_items_is_a_census_and_has_all_rates(runs: Any, tmp_path: Path) -> None:
+    graded = _graded(runs, [("C", "CCI")] * 4 + [("I", "III")] * 4)
+    drawn = draw_queue(graded, most=8, random_share=0.5, seed=1)
+    assert {row.probability for row in drawn.rows} == {1.0}
+    table = read_table(_fill(drawn, tmp_path / "q.csv", _truth(graded)))
+    (one,) = estimate_queue_rates(graded, read_labelled_queue(table, SCALE), level=0.95).graders
+    assert one.false_negative_rate.value == pytest.approx(1 / 3)
+    assert not one.refused

@@ -11,7 +11,7 @@ import pytest
 from score_runs import MATRIX, SIMPLEQA, Answer, decision, draw, page, run, scored
 
 from experiments.analyses.ranking import Standing, rank_respondents
-from experiments.analyses.score_table import ScoreContrast, compare_respondents, is_starred, turned
+from experiments.analyses.score_table import Intervals, ScoreContrast, compare_respondents, is_starred, turned
 from experiments.analyses.scoring import score_benchmark
 from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
 from experiments.analyses.scoring_page import scoring_fields
@@ -252,7 +252,7 @@ def test_respondents_without_a_common_question_are_compared_unpaired() -> None:
 
 
 def test_no_respondents_no_pairs() -> None:
-    assert compare_respondents([], ROLES, level=0.95, shared=False) == ()
+    assert compare_respondents([], ROLES, Intervals(0.95, False)) == ()
 
 
 def test_of_many_respondents_the_ranks_are_told() -> None:

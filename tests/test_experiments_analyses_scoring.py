@@ -131,7 +131,7 @@ def test_a_label_that_nobody_gave_is_left_off() -> None:
     found = scored(run("bench", bench, labels=False), run("cal", known))
     assert (found.labels, found.unused) == (("INCORRECT", "CORRECT"), ("NOT_ATTEMPTED",))
     assert found.respondents[0].correction.status == "corrected"
-    assert "Nobody, grader or person, said NOT_ATTEMPTED: left off the scale." in " ".join(page(found).split())
+    assert "No verdict and no label is NOT_ATTEMPTED: left off the scale." in " ".join(page(found).split())
 
 
 def test_missing_verdicts_are_counted_and_bounded(answers: tuple[list[Answer], list[Answer]]) -> None:
@@ -188,14 +188,14 @@ def test_prediction_powered_scores_only_where_stated(answers: tuple[list[Answer]
         assert one.powered == direct
         assert one.shared_questions == 100
     assert "PPI++" in page(found)
-    assert "assumed to carry over to the 600 items of the benchmark that nobody labelled" in decision(found)
+    assert "assumed to carry over to the 600 items of the benchmark without a label" in decision(found)
 
 
 def test_a_benchmark_that_people_labelled_wholly_needs_no_correction(
     answers: tuple[list[Answer], list[Answer]],
 ) -> None:
     data = run("bench", answers[0])
-    assert "their labels are its scores, and nothing need carry over" in decision(scored(data, data))
+    assert "has a label: these are its scores, and nothing need carry over" in decision(scored(data, data))
 
 
 def test_no_prediction_powered_score_where_the_labels_are_elsewhere(
@@ -248,3 +248,70 @@ def test_the_page_fits_its_width_and_ends_in_the_decision(scoring: Scoring) -> N
 def test_bad_choices_are_named(answers: tuple[list[Answer], list[Answer]], choice: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"expected"):
         scored(run("bench", answers[0], labels=False), run("cal", answers[1]), **choice)
+
+
+def test_differences_follow_the_method(answers: tuple[list[Answer], list[Answer]]) -> None:
+    runs = run("bench", answers[0], labels=False), run("cal", answers[1])
+    for method, words in (("delta", "by the delta method"), ("bootstrap", "by bootstrap of questions")):
+        found = scored(*runs, method=method, resamples=1000)
+        (pair,) = found.contrasts
+        known = pair.corrected.differences
+        assert known is not None
+        assert known["f1"].estimate.method == f"inversion-{method}-joint"
+        assert f"intervals and p {words}" in " ".join(page(found).split())
+        for strata in found.respondents[0].strata:
+            if strata.reweighted is not None and strata.reweighted.corrected is not None:
+                assert strata.reweighted.corrected["f1"].method == f"inversion-{method}"
+
+
+def test_labels_by_construction_are_called_so(answers: tuple[list[Answer], list[Answer]]) -> None:
+    made = run("cal", answers[1])
+    built = replace(made, calibration_set=replace(made.calibration_set, label_source="construction"))
+    found = scored(run("bench", answers[0], labels=False), built)
+    for text in (decision(found), page(found)):
+        assert "people" not in text.lower()
+    words = decision(found)
+    assert "held against the reference's labels of 300 items" in words
+    assert "Labels hold by construction of the items (the reference)." in words
+    assert words.endswith("The reference's labels are taken as the truth.")
+    few = replace(
+        built, calibration_set=replace(built.calibration_set, human_labels=built.calibration_set.human_labels[:1])
+    )
+    reason = scored(run("bench", answers[0], labels=False), few).respondents[0].correction.reason
+    assert reason.startswith("not identified: the reference called no calibration item")
+
+
+def test_items_without_a_verdict_bound_the_corrected_score(answers: tuple[list[Answer], list[Answer]]) -> None:
+    holes = [replace(answer, verdicts=()) if place % 10 == 0 else answer for place, answer in enumerate(answers[0])]
+    found = scored(run("bench", holes, labels=False), run("cal", answers[1]))
+    by_name = {one.respondent.name: one for one in found.respondents}
+    good = by_name["good"]
+    value = good.correction.require_corrected()["correct"].value
+    assert good.without_verdict == 80
+    assert good.corrected_bounds is not None
+    assert good.corrected_bounds["correct"] == pytest.approx((0.8 * value, 0.8 * value + 0.2))  # type: ignore[operator]
+    assert by_name["fair"].corrected_bounds is None
+    low, high = good.corrected_bounds["f1"]  # type: ignore[misc]
+    assert f", corrected [{100 * low:.1f}, {100 * high:.1f}] for 80 items without any" in decision(found)
+    assert "80 items have no verdict at all" in " ".join(page(found).split())
+    partly = [
+        replace(answer, verdicts=answer.verdicts[:1]) if place % 10 == 0 else answer
+        for place, answer in enumerate(answers[0])
+    ]
+    some = scored(run("bench", partly, labels=False, repeats=2), run("cal", answers[1]))
+    assert {one.corrected_bounds for one in some.respondents} == {None}
+
+
+def test_questions_that_both_samples_have_are_in_the_budget(answers: tuple[list[Answer], list[Answer]]) -> None:
+    data = run("bench", answers[0])
+    found = scored(data, data)
+    assert found.shared
+    assert found.respondents[0].budgets["f1"].shared is not None  # type: ignore[union-attr]
+    assert "shared questions" in page(found)
+    assert "shared questions" not in page(scored(run("bench", answers[0], labels=False), run("cal", answers[1])))
+
+
+@pytest.mark.parametrize("level", [0.3, 0.5, 0.8])
+def test_any_level_can_be_asked_for(answers: tuple[list[Answer], list[Answer]], level: float) -> None:
+    found = scored(run("bench", answers[0], labels=False), run("cal", answers[1]), level=level)
+    assert f"level {100 * level:g}%" in decision(found)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from score_runs import MATRIX, SIMPLEQA, Answer, decision, draw, page, run, scored
 
+from experiments.analyses.score_table import Intervals
 from experiments.analyses.scoring_page import scoring_fields
 from experiments.analyses.strata_reweighting import NO_STRATUM, compare_strata, reweight
 from experiments.reports.plain import plain_value
@@ -141,7 +142,7 @@ def test_items_without_a_verdict_are_no_part_of_a_stratum() -> None:
 def test_one_stratum_in_both_is_nothing_to_compare() -> None:
     items, _ = labelled(mixed(23, 10, 0, "c"))
     benchmark = GradedItems([[1, 0, 0]], ["q"])
-    assert compare_strata("topic", benchmark, ["a"], items, ["a"] * 10, ROLES, level=0.95, shared=False) is None
+    assert compare_strata("topic", benchmark, ["a"], items, ["a"] * 10, ROLES, Intervals(0.95, False)) is None
 
 
 def test_a_stratum_that_identifies_nothing_is_told() -> None:

@@ -12,10 +12,11 @@ from typer.testing import CliRunner, Result
 
 from experiments.commands.ab import ab
 from experiments.errors import ExperimentError
+from experiments.respondents.responses import as_asking, as_grading
 from experiments.running.runner import run_experiment
 from experiments.specs.experiment import list_experiments, load_experiment
 from experiments.store.run_records import record_run
-from experiments.store.run_store import RunStore
+from experiments.store.run_store import CompletionKey, RunStore
 from graders.providers import open_client
 from graders.providers.replay import Recorded, write_recording
 from graders.verdict import Completion
@@ -161,3 +162,109 @@ def test_the_shipped_example_is_a_grid_with_a_rule() -> None:
     assert rule.control in {str(grader.prompt.title).partition("#")[0] for grader in asked.graders if grader.prompt}
     assert {grader.model for grader in asked.graders} == {"local/smollm2"}
     assert len({grader.prompt.rubric for grader in asked.graders if grader.prompt}) == 1
+
+
+ANSWERS = """
+name = "answers"
+set = "small"
+RULE
+[answering]
+prompts = ["question_only", "always_answer"]
+
+[[answering.models]]
+model = "local/smollm2"
+
+[[graders]]
+prompt = "simpleqa@1.0.0"
+model = "openai/gpt-4.1-2025-04-14"
+sampling = { repeats = 1 }
+"""
+LABELLED = """
+name = "labelled"
+set = "small"
+
+[[graders]]
+prompt = "simpleqa@1.0.0"
+model = "openai/gpt-4.1-2025-04-14"
+sampling = { repeats = 1 }
+"""
+ANSWER_RULE = """
+[ab]
+control = "question_only"
+raise = "accuracy"
+STOPPING
+"""
+
+
+def answer_and_label(study: Any, answers: Path, labels: Path, *, stopping: str = "fixed-size") -> None:
+    """Answers right under one of two wordings, and a labelled set, both judged without an error by one grader."""
+    rule = ANSWER_RULE.replace("STOPPING", f'stopping = "{stopping}"')
+    for name, text in (("answers", ANSWERS.replace("RULE", rule)), ("labelled", LABELLED)):
+        (study.folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    asked = load_experiment(str(study.folder / "answers.toml"))
+    assert asked.answering is not None
+    with RunStore(answers) as opened:
+        for one in asked.answering.respondents:
+            for place, bare in enumerate(as_asking(asked).calibration_set.items):
+                text = "wrong" if one.prompt == "question_only@1.0.0" and place else "right"
+                opened.append(one.grader.grader_id, CompletionKey(bare.digest, 0), Completion(text, "served"))
+        grading = as_grading(asked, opened)
+        record_run(grading, opened)
+        for item in grading.calibration_set.items:
+            said = Completion("A" if item.response == "right" else "B", "judge")
+            opened.append(grading.graders[0].grader_id, CompletionKey(item.digest, 0), said)
+    with RunStore(labels) as opened:
+        known = load_experiment(str(study.folder / "labelled.toml"))
+        record_run(known, opened)
+        for place, item in enumerate(study.items):
+            said = Completion("AB"[place % 2], "judge")
+            opened.append(known.graders[0].grader_id, CompletionKey(item.digest, 0), said)
+
+
+def test_answers_are_corrected_by_a_labelled_run_of_the_same_or_another_store(study: Any, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
+    answer_and_label(study, one, one)
+    answer_and_label(study, one, other)
+    plain = call("answers", "--store", str(one))
+    same = call("answers", "--store", str(one), "--calibration", "labelled")
+    elsewhere = call("answers", "--store", str(one), "--calibration", "labelled", "--calibration-store", str(other))
+    assert (plain.exit_code, same.exit_code, elsewhere.exit_code) == (0, 0, 0), same.output
+    assert same.stdout == elsewhere.stdout
+    text = " ".join(same.stdout.split())
+    assert "Scores are corrected for the grader's errors by 8 labelled items of 4 questions" in text
+    assert "As graded and corrected" in text
+    assert "corrected" not in plain.stdout.replace("uncorrected", "").replace("not corrected", "")
+    found = json.loads(call("answers", "--store", str(one), "--calibration", "labelled", "--format", "json").stdout)
+    assert found["facts"]["corrected_by"].startswith("8 labelled items")
+    effect = found["comparisons"][0]["effects"]["accuracy"]["fixed"]["estimate"]
+    as_graded = found["as_graded"]["comparisons"][0]["effects"]["accuracy"]["fixed"]["estimate"]
+    assert effect["value"] == as_graded["value"] == 7 / 8
+    assert effect["low"] < as_graded["low"]
+
+
+def test_looks_while_answers_come_are_not_corrected(study: Any, tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    answer_and_label(study, store, store, stopping="anytime")
+    assert call("answers", "--store", str(store)).exit_code == 0
+    result = call("answers", "--store", str(store), "--calibration", "labelled")
+    assert isinstance(result.exception, ExperimentError)
+    assert '--calibration with ab.stopping = "anytime"; expected one of the two' in str(result.exception)
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--calibration", "wording"), "--calibration: wording-"),
+        (("--calibration", "nothing"), "nothing"),
+        (("--calibration-grader", "g"), "--calibration-grader, --other-grader-assumed: no calibration"),
+        (("--other-grader-assumed",), "no calibration; expected --calibration RUN"),
+    ],
+)
+def test_a_calibration_where_none_belongs_is_named(
+    study: Any, store: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    grade(study, store, RULE)
+    result = call("wording", "--store", str(store), *arguments)
+    assert isinstance(result.exception, ExperimentError)
+    assert message in str(result.exception)

@@ -84,7 +84,7 @@ def test_the_other_plans(store: Path) -> None:
         (("repeats", "--label-cost", "1", "--call-cost", "1"), "--item-variance: not given"),
         (("budget", "200", "--label-cost", "1", "--call-cost", "1"), "--true-share: not given"),
         (("labels", "--half-width", "0.02", *REPLAYED, "--level", "2"), "--level: 2"),
-        (("labels", "--half-width", "0.02", "--rate", "0.1", "--level", "2"), "level: not a confidence level"),
+        (("labels", "--half-width", "0.02", "--rate", "0.1", "--level", "2"), "--level: 2; expected"),
     ],
 )
 def test_what_a_person_must_mend(store: Path, options: tuple[str, ...], message: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import typer
+from batch_server import BatchServer
 from fault_replies import Ok
 from fault_server import FaultServer, cycle
 from typer.testing import CliRunner, Result
@@ -17,6 +18,7 @@ from calibration_sets.loader import load_set
 from experiments.commands.probe import probe
 from experiments.errors import BudgetError, ExperimentError, RunNotFoundError
 from experiments.store.run_store import RunStore
+from graders.errors import UnsupportedError
 from graders.prompt_library import load_prompt
 from graders.prompt_mutations import MUTATIONS
 
@@ -166,6 +168,9 @@ def test_the_first_rubric_has_its_own_labels(store: Path, server: FaultServer) -
         (["--model", "baseline/lexical", "--floor", "0"], "--floor: 0; expected a share above 0"),
         (["--model", "baseline/lexical", "--floor", "nan"], "--floor: nan; expected"),
         (["--model", "baseline/lexical", "--max-cost", "-1"], "--max-cost: -1; expected dollars"),
+        (["--model", "baseline/lexical", "--wait"], "--wait: given without --batch"),
+        (["--model", "baseline/lexical", "--level", "0.5"], "--level: 0.5; expected a number between 0.5 and 1"),
+        (["--run", "probe", "--batch"], "--run: given with --batch"),
         (["--model", "baseline/lexical", "--repeats", "0"], "autorater probe: sampling.repeats"),
         (["--model", "baseline/lexical", "--sample", "0"], "autorater probe: items.sample"),
         (["--model", "baseline/lexical", "--exclude-kind", "nope"], "autorater probe: items.exclude_kinds"),
@@ -184,3 +189,40 @@ def test_what_cannot_be_asked_is_refused_in_one_line(store: Path, options: list[
 def test_a_run_that_is_not_there(store: Path) -> None:
     call(store, "--model", "baseline/lexical", "--sample", "26")
     assert isinstance(call(store, "--run", "other").exception, RunNotFoundError)
+
+
+def test_the_probes_can_go_as_a_batch_job(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "k")
+    options = [
+        "--model", "openai/gpt-4.1-mini-2025-04-14", "--prompt", "simpleqa_verified@1.0.0", "--key-variable", "A_KEY",
+        "--sample", "26", "--mutation", "none", "--batch",
+    ]  # fmt: skip
+    with BatchServer() as serving:
+        serving.finishes_at_once = False
+        options += ["--base-url", f"{serving.url}/v1"]
+        out = call(store, *options)
+        assert out.exit_code == 0, out.output
+        assert len(serving.jobs) == 1
+        live = call(store, *[one for one in options if one != "--batch"])
+        assert "in batch jobs that are out" in str(live.exception)
+        serving.finish()
+        (grader,) = fields_of(call(store, *options, "--format", "json"))["graders"]
+        assert grader["all"]["coverage"] == 1
+        assert len(serving.jobs) == 1
+
+
+def test_another_level_is_that_of_all_intervals(store: Path) -> None:
+    first = fields_of(call(store, "--model", "baseline/lexical", "--sample", "52", "--format", "json"))
+    wider = fields_of(call(store, "--run", "probe", "--level", "0.99", "--format", "json"))
+    (one,), (two,) = first["graders"], wider["graders"]
+    assert (one["all"]["pass_rate"]["level"], two["all"]["pass_rate"]["level"]) == (0.95, 0.99)
+    assert two["all"]["pass_rate"]["low"] < one["all"]["pass_rate"]["low"]
+
+
+def test_a_setting_that_a_model_does_not_take_can_be_left_to_the_service(store: Path) -> None:
+    options = ["--model", "openai/gpt-5.1-2025-11-13", "--prompt", "simpleqa_verified@1.0.0", "--dry-run"]
+    refused = call(store, *options)
+    assert isinstance(refused.exception, UnsupportedError)
+    left = call(store, *options, "--on-unsupported", "provider-default")
+    assert left.exit_code == 0, left.output
+    assert "left to the service" in left.output

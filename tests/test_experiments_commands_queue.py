@@ -12,6 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+import cli
 from calibration_sets.errors import SetFileError
 from experiments.commands.queue import queue_app
 from experiments.errors import ExperimentError, ImportFileError
@@ -97,3 +98,27 @@ def test_labels_without_probabilities_are_refused(store: Path, tmp_path: Path) -
     result = _queue(store, "rates", str(file))
     assert isinstance(result.exception, SetFileError)
     assert "no column" in str(result.exception)
+
+
+def test_a_labelled_queue_becomes_no_set_and_no_grader(study: Any, store: Path, tmp_path: Path) -> None:
+    """Whatever was made of it would show plain rates over items that graders find hard."""
+    out = tmp_path / "queue.csv"
+    _queue(store, "study", "--most", "5", "--out", str(out))
+    _label_all(out, "CORRECT")
+    columns = ("question", "reference", "response", "label")
+    mapping = [part for name in columns for part in ("--column", f"{name}={name}")]
+    as_set = CliRunner().invoke(
+        cli.app,
+        ["sets", "import", "table", str(out), "--to", str(tmp_path / "made"), "--rubric", "simpleqa@1.0.0",
+         "--licence", "internal", *mapping],
+    )  # fmt: skip
+    as_grader = CliRunner().invoke(
+        cli.app,
+        ["import", "verdicts", str(out), "--set", str(study.folder / "small"), "--store", str(store), "--grader", "us",
+         "--column", "digest=item_digest"],
+    )  # fmt: skip
+    for result in (as_set, as_grader):
+        assert isinstance(result.exception, SetFileError), result.output
+        assert "queue.csv: a review queue" in str(result.exception)
+        assert "'autorater queue rates'" in str(result.exception)
+    assert not (tmp_path / "made").exists()

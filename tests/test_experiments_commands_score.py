@@ -131,6 +131,16 @@ def test_json_to_a_file_and_the_same_each_time(store: Path, tmp_path: Path) -> N
     assert fields["respondents"][0]["error_budget"]["f1"]["repeats"] is not None
 
 
+def test_a_figure_of_corrected_scores_where_there_are_some(store: Path, tmp_path: Path) -> None:
+    options = ("--store", str(store), "--figures", str(tmp_path / "figures"))
+    result = invoke("bench", "--calibration", "cal", *options)
+    assert result.exit_code == 0, result.output
+    assert "wrote 1 figure to " in result.stderr
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {f"corrected_scores.{form}" for form in ("svg", "pdf", "csv")}
+    assert "no figures: bench-" in invoke("bench", *options).stderr
+
+
 def test_the_calibration_may_lie_in_another_store(store: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere.sqlite"
     shutil.copy(store, elsewhere)
@@ -215,14 +225,14 @@ def test_help_has_examples() -> None:
 def test_the_shipped_experiment_loads_with_a_folder_of_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "score_simpleqa_verified"
+    name = "labels_simpleqa_verified"
     assert name in list_experiments()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ExperimentError, match="no such set"):
         load_experiment(name)
     answers = draw(3, 5, SHARES)
     write_items(tmp_path, "mine", items_of("mine", answers), answers, labels=False)
-    (tmp_path / "mine-set").rename(tmp_path / "simpleqa_verified_responses")
+    (tmp_path / "mine-set").rename(tmp_path / "simpleqa_verified_labels")
     asked = load_experiment(name)
     assert (asked.name, len(asked.calibration_set.items), asked.calibration_set.human_labels) == (name, 10, ())
     assert asked.graders[0].sampling.repeats == 3

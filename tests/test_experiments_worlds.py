@@ -26,6 +26,7 @@ from worlds.choice_trial import ChoiceTrial, read_graders, try_choices
 from worlds.draws import QUESTIONS, Answers, draw_verdicts, draw_world
 from worlds.page import render_page
 from worlds.population import (
+    IN_VAIN,
     LABELS,
     LIMIT,
     MARGIN,
@@ -39,7 +40,7 @@ from worlds.population import (
 )
 from worlds.score_trial import N_SCORED, SHOWN, WAYS, read_benchmark
 from worlds.tallies import count_events, count_held
-from worlds.trials import WorldCell, WorldTrials, try_world
+from worlds.trials import CORRECTED, WorldCell, WorldTrials, try_world
 from worlds.wording_trial import RULES, read_wordings
 
 SEED = 11
@@ -108,6 +109,38 @@ def test_ab_adopts_a_wrong_wording_no_more_often_than_it_claims() -> None:
     assert {one.rule for one in trials()[0].wordings} == set(RULES)
 
 
+def effects_held(way: str) -> list[bool]:
+    """Of one wording a world, as those of a world share the control and the labelled answers."""
+    found = [[one.held for one in world.effects if one.way == way and one.score == "accuracy"] for world in trials()]
+    return [held for world in found for held in world[:1]]
+
+
+@pytest.mark.slow
+def test_corrected_effects_hold_the_truth_and_guessing_in_vain_is_not_adopted() -> None:
+    assert len(effects_held("corrected")) == N_WORLDS
+    assert sum(effects_held("corrected")) >= fewest(0.95, N_WORLDS)
+    vain = [one for world in trials() for one in world.vain if one.way == "corrected"]
+    assert sum(one.wrong for one in vain) <= most(0.025, N_WORLDS)
+    assert {one.way for world in trials() for one in world.effects} == {"as graded", "corrected"}
+
+
+@pytest.mark.slow
+def test_only_the_first_worlds_are_corrected() -> None:
+    number = 8 * (CORRECTED // 8 + 1)
+    (later,) = try_world(WorldCell(number), cell_generator(SEED, WorldCell(number)), 1)
+    assert (later.effects, later.vain) == ((), ())
+    assert {one.rule for one in later.wordings} == {*RULES} - {"corrected"}
+
+
+def test_wordings_that_make_models_guess_in_vain_raise_nothing_but_attempts() -> None:
+    rng = np.random.default_rng(3)
+    truth = draw_population(rng, some_deserve=False, lenient=True, on_limit=False, wordings=IN_VAIN)
+    for place in range(1, len(IN_VAIN)):
+        assert truth.effect(place, "accuracy") == 0
+        assert truth.effect(place, "attempted") > 0.04
+        assert truth.effect(place, "accuracy", graded=True) > 0.002
+
+
 @pytest.mark.slow
 def test_the_bound_finds_wordings_adopted_by_their_estimates() -> None:
     assert count_wrong("estimates") > most(0.025, N_WORLDS)
@@ -157,7 +190,7 @@ def test_the_page_says_what_was_found() -> None:
     assert f"python benchmarks/worlds.py --worlds {N_WORLDS} --out docs/worlds.md --seed {SEED}" in text
     wrong = count_wrong("estimates")
     assert f"| estimates alone | {wrong} of {N_WORLDS} |" in text
-    assert sum(line.startswith("- `") and "; promised " in line for line in text.splitlines()) == 15
+    assert sum(line.startswith("- `") and "; promised " in line for line in text.splitlines()) == 19
     assert not re.search(r"nan|None|\{\w*\}", text)
     assert max(map(len, text.splitlines())) < 400
     assert {one.score for one in trials()[0].scores} == set(SHOWN)

@@ -61,10 +61,9 @@ What the care buys:
 
 def render_page(trials: Sequence[WorldTrials], *, seed: int) -> str:
     """The whole document."""
-    wordings = [one for world in trials for one in world.wordings]
     choices = [one for world in trials for one in world.choices]
-    parts = [wording_section(wordings), choice_section(choices), score_section(trials)]
-    buys = [*buys_wordings(wordings), *buys_choices(choices), *buys_scores(trials)]
+    parts = [wording_section(trials), choice_section(choices), score_section(trials)]
+    buys = [*buys_wordings(trials), *buys_choices(choices), *buys_scores(trials)]
     suffix = f" --seed {seed}" if seed != 1 else ""
     return TEMPLATE.format(
         n=len(trials),

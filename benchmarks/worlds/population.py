@@ -23,6 +23,7 @@ from experiments.stats.scores import score_value
 __all__ = [
     "COMMON",
     "CONTROL",
+    "IN_VAIN",
     "LABELS",
     "LIMIT",
     "MARGIN",
@@ -78,7 +79,10 @@ _GUESSES_ALL = Wording("guesses a lot more", 0.03, -0.03)
 _WORSE = Wording("worse", -0.02, -0.02)
 _BETTER = Wording("better", 0.03, 0.02)
 _SLIGHTLY = Wording("slightly better", 0.015, 0.01)
+_IN_VAIN = Wording("guesses in vain", 0.0, -0.06)
 NOTHING_DESERVES = (CONTROL, *[_NO_CHANGE] * 2, *[_DECLINES] * 3, *[_GUESSES] * 3, _GUESSES_ALL)
+IN_VAIN = (CONTROL, *[_IN_VAIN] * 3)
+"""Wordings that turn declining into wrong answers, and raise accuracy by nothing."""
 TWO_DESERVE = (CONTROL, _BETTER, _SLIGHTLY, _NO_CHANGE, *[_DECLINES] * 2, *[_GUESSES] * 2, _GUESSES_ALL, _WORSE)
 
 
@@ -121,12 +125,10 @@ class Population:
         """(W, M, 3) shares of the judge's verdicts."""
         return np.asarray(self.shares @ self.judge.confusion)
 
-    def effect(self, wording: int, score: str, *, graded: bool = False, pooled: bool = False) -> float:
-        """True effect on a score: the average over models, or that of all their answers together."""
+    def effect(self, wording: int, score: str, *, graded: bool = False) -> float:
+        """True effect on a score, on the average over models."""
         shares = self.graded_shares if graded else self.shares
-        cells = shares[[wording, 0]]
-        values = score_value(score, cells.mean(axis=1) if pooled else cells, **ROLES)
-        averages = values if pooled else values.mean(axis=1)
+        averages = score_value(score, shares[[wording, 0]], **ROLES).mean(axis=1)
         # Effects are solved for to rounding error; one that is meant to be 0 is 0.
         return round(float(averages[0] - averages[1]), 9)
 
@@ -138,7 +140,14 @@ def joint_share(attempt: Array, right: Array) -> Array:
     return np.asarray((attempts * rights) @ _WEIGHTS / _WEIGHTS.sum())
 
 
-def draw_population(rng: np.random.Generator, *, some_deserve: bool, lenient: bool, on_limit: bool) -> Population:
+def draw_population(
+    rng: np.random.Generator,
+    *,
+    some_deserve: bool,
+    lenient: bool,
+    on_limit: bool,
+    wordings: tuple[Wording, ...] | None = None,
+) -> Population:
     """A world's truth.
 
     Parameters
@@ -149,8 +158,10 @@ def draw_population(rng: np.random.Generator, *, some_deserve: bool, lenient: bo
         Whether the benchmark's grader passes 8% of the answers that are not right, or 2%.
     on_limit
         Whether the best grader that keeps the limit lies on it, or well below.
+    wordings
+        Others than those that ``some_deserve`` stands for, the control first.
     """
-    wordings = TWO_DESERVE if some_deserve else NOTHING_DESERVES
+    wordings = wordings or (TWO_DESERVE if some_deserve else NOTHING_DESERVES)
     given = rng.uniform(0.45, 0.75, N_MODELS)
     accuracy = given * rng.uniform(0.5, 0.78, N_MODELS)
     effects = np.array([(one.accuracy, one.given) for one in wordings])[:, :, None]

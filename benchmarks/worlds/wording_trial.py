@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from experiments.analyses.answer_wordings import AnswerWordings
+from experiments.analyses.corrected_wordings import CorrectedWordings
 from experiments.analyses.wording_comparison import WordingResult, compare_wordings
 from experiments.analyses.wording_grid import WordingCell
 from experiments.respondents.grid import Grid, GridCell
 from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.wording_rule import WordingRule, decide_wording
-from experiments.stats.correction import CorrectedDifferences, GradedItems, LabelledItems, corrected_differences
+from experiments.stats.correction import LabelledItems
 from worlds.draws import World
 from worlds.population import LABELS, MARGIN, ROLES
 
-__all__ = ["LEVEL", "RULES", "WordingTrial", "read_wordings", "try_wordings"]
+__all__ = [
+    "EFFECTS_ON",
+    "LEVEL",
+    "RULES",
+    "WAYS",
+    "EffectTrial",
+    "WordingTrial",
+    "correct_wordings",
+    "read_wordings",
+    "try_wordings",
+]
 
 LEVEL = 0.95
 RAISE, KEEP = "accuracy", "accuracy_given_attempted"
 SPEC = AbSpec.model_validate({"control": "wording-0", "raise": RAISE, "may_not_fall": {KEEP: MARGIN}})
 RULES = ("ab", "corrected", "one-by-one", "estimates")
+WAYS = ("as graded", "corrected")
+EFFECTS_ON = ("accuracy", "accuracy_given_attempted", "f1")
 
 
 class _BareWordings(AnswerWordings):
@@ -30,6 +44,29 @@ class _BareWordings(AnswerWordings):
         """A cell with nothing missing."""
         n = len(self.rows)
         return WordingCell(wording, model, {}, dict.fromkeys(self.facts.quantities), n, n, {})
+
+
+class _BareCorrected(CorrectedWordings):
+    """As ``_BareWordings``."""
+
+    def cell(self, wording: str, model: str, *, level: float) -> WordingCell | None:
+        """A cell with nothing missing."""
+        return self.graded.cell(wording, model, level=level)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectTrial:
+    """A wording's effect on a score over the models, as graded or corrected, beside the true one.
+
+    ``error`` is the estimate less the truth, ``width`` that of the interval.
+    """
+
+    way: str
+    lenient: bool
+    score: str
+    held: bool
+    error: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +99,42 @@ class WordingTrial:
     chose_wrong: bool
 
 
-def try_wordings(world: World, *, some_deserve: bool, lenient: bool) -> list[WordingTrial]:
-    """Decide by every rule."""
-    result = compare_wordings(read_wordings(world), SPEC, level=LEVEL, resamples=1)
+def try_wordings(
+    world: World, *, some_deserve: bool, lenient: bool, corrected: bool
+) -> list[WordingTrial | EffectTrial]:
+    """Decide by every rule; where ``corrected``, by corrected scores too, and hold effects against the true ones."""
+    grid = read_wordings(world)
+    result = compare_wordings(grid, SPEC, level=LEVEL, resamples=1)
     chosen = {
-        "ab": {place: _raise_of(result, place) for place in _places(result) if result.decisions[place - 1].adopted},
-        "corrected": _corrected(world),
+        "ab": _adopted(result),
         "one-by-one": {place: _raise_of(result, place) for place in _places(result) if _passes(result, place)},
         "estimates": {place: _raise_of(result, place) for place in _places(result) if _looks_better(result, place)},
     }
+    effects: list[EffectTrial] = []
+    if corrected:
+        found = compare_wordings(correct_wordings(world, grid), SPEC, level=LEVEL, resamples=1)
+        chosen["corrected"] = _adopted(found)
+        effects = [
+            _hold(world, way, place, score, one, lenient=lenient)
+            for way, one in zip(WAYS, (result, found), strict=True)
+            for place in _places(one)
+            for score in EFFECTS_ON
+        ]
     return [
-        _judge(world, rule, chosen[rule], some_deserve=some_deserve, lenient=lenient, pooled=rule == "corrected")
-        for rule in RULES
+        *(
+            _judge(world, rule, chosen[rule], some_deserve=some_deserve, lenient=lenient)
+            for rule in RULES
+            if rule in chosen
+        ),
+        *effects,
     ]
+
+
+def correct_wordings(world: World, grid: AnswerWordings) -> CorrectedWordings:
+    """The same with the calibration set, as ``ab --calibration`` reads it; no question is in both."""
+    known = world.calibration
+    labelled = LabelledItems([LABELS[place] for place in known.classes], world.judge_counts, known.questions.tolist())
+    return _BareCorrected(grid, labelled, {}, "labelled answers", LEVEL)
 
 
 def read_wordings(world: World) -> AnswerWordings:
@@ -84,7 +144,9 @@ def read_wordings(world: World) -> AnswerWordings:
     models = tuple(f"model-{place}" for place in range(n_models))
     wordings = tuple(f"wording-{place}" for place in range(n_wordings))
     cells = {
-        (model, wording): GridCell(model, wording, questions, world.verdicts[row, column].astype(float), 0, 0)
+        (model, wording): GridCell(
+            model, wording, questions, world.verdicts[row, column].astype(float), np.ones(n_questions), 0, 0
+        )
         for row, wording in enumerate(wordings)
         for column, model in enumerate(models)
     }
@@ -105,6 +167,20 @@ def read_wordings(world: World) -> AnswerWordings:
 
 def _places(result: WordingResult) -> range:
     return range(1, 1 + len(result.comparisons))
+
+
+def _adopted(result: WordingResult) -> dict[int, float]:
+    return {place: _raise_of(result, place) for place in _places(result) if result.decisions[place - 1].adopted}
+
+
+def _hold(world: World, way: str, place: int, score: str, result: WordingResult, *, lenient: bool) -> EffectTrial:
+    estimate = result.comparisons[place - 1].effects[score].fixed.estimate
+    assert estimate.value is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    truth = world.population.effect(place, score)
+    held = estimate.low <= truth <= estimate.high
+    return EffectTrial(way, lenient, score, held, estimate.value - truth, estimate.high - estimate.low)
 
 
 def _effect(result: WordingResult, place: int, score: str) -> float:
@@ -128,52 +204,11 @@ def _looks_better(result: WordingResult, place: int) -> bool:
     return _effect(result, place, RAISE) > 0 and _effect(result, place, KEEP) > -MARGIN
 
 
-def _corrected(world: World) -> dict[int, float]:
-    """The rule by Holm's procedure on the scores of all models' answers together, corrected for the judge's errors."""
-    known = LabelledItems(
-        [LABELS[place] for place in world.calibration.classes],
-        world.judge_counts,
-        world.calibration.questions.tolist(),
-    )
-    sides = [_together(world, place) for place in range(len(world.verdicts))]
-
-    def compare(place: int, level: float) -> CorrectedDifferences:
-        return corrected_differences(sides[place], sides[0], known, level=level, **ROLES)
-
-    return _holm(compare, range(1, len(sides)))
-
-
-def _together(world: World, wording: int) -> GradedItems:
-    """One item a question, of as many verdicts as models: the sums that the statistics start from are the same."""
-    return GradedItems(world.verdicts[wording].sum(axis=0), list(range(world.verdicts.shape[2])))
-
-
-def _holm(compare: Callable[[int, float], CorrectedDifferences], places: Sequence[int]) -> dict[int, float]:
-    adopted: dict[int, float] = {}
-    left = list(places)
-    while left:
-        level = 1 - (1 - LEVEL) / len(left)
-        passed = {}
-        for place in left:
-            found = compare(place, level).differences
-            if found is None:
-                continue
-            raised, kept = found[RAISE].estimate, found[KEEP].estimate
-            if raised.low is not None and kept.low is not None and raised.low > 0 and kept.low > -MARGIN:
-                assert raised.value is not None
-                passed[place] = raised.value
-        adopted |= passed
-        left = [place for place in left if place not in passed] if passed else []
-    return adopted
-
-
-def _judge(
-    world: World, rule: str, adopted: dict[int, float], *, some_deserve: bool, lenient: bool, pooled: bool
-) -> WordingTrial:
+def _judge(world: World, rule: str, adopted: dict[int, float], *, some_deserve: bool, lenient: bool) -> WordingTrial:
     truth = world.population
 
     def deserves(place: int, *, graded: bool = False) -> bool:
-        raised, kept = (truth.effect(place, name, graded=graded, pooled=pooled) for name in (RAISE, KEEP))
+        raised, kept = (truth.effect(place, name, graded=graded) for name in (RAISE, KEEP))
         return raised > 0 and kept > -MARGIN
 
     chosen = max(adopted, key=lambda place: adopted[place], default=None)

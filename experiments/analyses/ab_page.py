@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from experiments.analyses.ab_brief import graded_section, matrix_section, notable_section, pooled_brief, raised
+from experiments.analyses.ab_rule import checks_section, looks_section
 from experiments.analyses.ab_words import (
     bounds_cell,
     count_of,
@@ -13,8 +15,6 @@ from experiments.analyses.ab_words import (
     effect_cell,
     heterogeneity_cells,
     name_of,
-    point_cell,
-    required_cell,
     rule_text,
     shown_quantities,
     value_cell,
@@ -22,6 +22,7 @@ from experiments.analyses.ab_words import (
 from experiments.analyses.p_values import p_text
 from experiments.analyses.wording_comparison import WordingComparison, WordingResult
 from experiments.analyses.wording_grid import WordingCell
+from experiments.analyses.wording_matrix import effect_matrix
 from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import count_text, percent
 
@@ -29,16 +30,30 @@ __all__ = ["SCHEMA", "ab_document", "ab_fields"]
 
 SCHEMA = "autorater.ab/1"
 
+FEW_CELLS = 12
+"""Grids of no more cells than this are shown cell by cell."""
 
-def ab_document(result: WordingResult) -> Document:
-    """The page: what was compared, cells, effects, averages over models, and the decision at the end."""
-    sections = [_head(result), _cells(result)]
+
+def ab_document(result: WordingResult, *, full: bool = False) -> Document:
+    """The page, the decision at its end.
+
+    A grid of no more than ``FEW_CELLS`` cells is shown cell by cell; of a larger one that is left to ``full``, and a
+    matrix of effects and what stands out take its place.
+    """
+    large = len(result.cells) > FEW_CELLS
+    sections = [_head(result, brief=large and not full)]
+    if full or not large:
+        sections.append(_cells(result))
     if result.looks is not None:
-        sections.append(_looks(result))
+        sections.append(looks_section(result))
     else:
-        sections += [_effects(result), _pooled(result)]
+        sections += [_effects(result), _pooled(result)] if full or not large else [pooled_brief(result)]
+        if result.as_graded is not None:
+            sections.append(graded_section(result))
+        if large:
+            sections += [matrix_section(result), notable_section(result)]
         if result.decisions:
-            sections.append(_checks(result))
+            sections.append(checks_section(result, brief=large and not full))
     decision = Section("Decision", 2, (Paragraph(decision_text(result)),))
     return Document((*sections, decision))
 
@@ -65,6 +80,8 @@ def ab_fields(result: WordingResult) -> dict[str, Any]:
             name: {scope: asdict(values) for scope, values in scopes.items()}
             for name, scopes in result.adjusted.items()
         },
+        "matrix": _matrix_fields(result),
+        "as_graded": None if result.as_graded is None else ab_fields(result.as_graded),
         "looks": None if result.looks is None else asdict(result.looks),
         "decisions": [asdict(one) for one in result.decisions],
         "chosen": None if chosen is None else chosen.wording,
@@ -72,11 +89,17 @@ def ab_fields(result: WordingResult) -> dict[str, Any]:
     }
 
 
+def _matrix_fields(result: WordingResult) -> dict[str, Any]:
+    matrix = effect_matrix(result, raised(result))
+    cells = [{"wording": wording, "model": model, **asdict(cell)} for (wording, model), cell in matrix.cells.items()]
+    return {"quantity": matrix.quantity, "cells": cells}
+
+
 def _shown(result: WordingResult) -> tuple[str, ...]:
     return shown_quantities(result.facts.quantities, result.facts.kind, result.rule)
 
 
-def _head(result: WordingResult) -> Section:
+def _head(result: WordingResult, *, brief: bool) -> Section:
     facts = result.facts
     whose = "Wordings of the grader's prompt" if facts.kind == "grader" else "Wordings of the answer prompt"
     about = (
@@ -92,6 +115,8 @@ def _head(result: WordingResult) -> Section:
     blocks: list[Block] = [Paragraph(about), Paragraph(rule)]
     if facts.notes:
         blocks.append(Bullets(facts.notes))
+    if brief:
+        blocks.append(Paragraph("In brief; every cell and every effect with its interval: --full, or --format json."))
     return Section(f"Which wording: {facts.run_id}", 1, tuple(blocks))
 
 
@@ -214,51 +239,3 @@ def _spread_row(one: WordingComparison, name: str) -> tuple[str, ...]:
         *heterogeneity_cells(effects.heterogeneity),
         bounds_cell(name, one.bounds[name]),
     )
-
-
-def _checks(result: WordingResult) -> Section:
-    rows = tuple(
-        (
-            one.wording,
-            name_of(check.quantity),
-            check.model or "average",
-            f"{100 * one.level:.4g}%",
-            point_cell(check.quantity, check.value),
-            point_cell(check.quantity, check.low),
-            required_cell(check),
-            "yes" if check.passed else "no",
-        )
-        for one in result.decisions
-        for check in one.checks
-    )
-    columns = ("wording", "quantity", "model", "level", "effect", "lower end", "must be above", "passed")
-    return Section("The rule, check by check", 2, (Table(columns, rows, n_text=3),))
-
-
-def _looks(result: WordingResult) -> Section:
-    looks = result.looks
-    if looks is None:
-        raise ValueError("looks: none; expected a comparison that may be looked at while it runs")
-    rows = tuple(
-        (
-            one.wording,
-            name_of(look.check.quantity),
-            look.check.model or "average",
-            effect_cell(look.check.quantity, look.difference.estimate),
-            p_text(look.difference.p_value),
-            p_text(look.adjusted),
-            f"{100 * one.level:.4g}%",
-            point_cell(look.check.quantity, look.check.low),
-            required_cell(look.check),
-            "-" if look.first_look is None else f"{look.first_look:,}",
-        )
-        for one in looks.wordings
-        for look in one.checks
-    )
-    columns = ("wording", "quantity", "model", "effect", "p", "Holm p", "level", "lower end", "must be above")
-    about = Paragraph(
-        f"{looks.n_seen:,} of {looks.n_questions:,} questions, each of equal weight, in an order that their names "
-        "fixed before the run, up to the first that lacks something. Points; limits and p hold for all looks together. "
-        "Last column: questions after which the check had passed."
-    )
-    return Section("At this look", 2, (Table((*columns, "passed after"), rows, n_text=3), about))

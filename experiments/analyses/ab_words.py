@@ -193,7 +193,12 @@ def _limits(result: WordingResult) -> str:
     if result.rule is not None and result.rule.scope != "sampled":
         parts.append("It is about these models; what the wording does in others is not decided.")
     parts.append("It is about questions like these.")
-    if facts.kind == "answer":
+    if facts.corrected_by is not None:
+        parts.append(
+            "Scores are corrected for the grader's errors, which are taken to be as frequent under every wording as on "
+            "the labelled items."
+        )
+    elif facts.kind == "answer":
         parts.append("Scores are as the grader judged them, its errors uncorrected.")
     return " ".join(parts)
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.analyses.wording_grid import QuestionTable, WordingCell, WordingFacts
+from experiments.analyses.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import content_rng
 from experiments.respondents.grid import Grid, GridCell, read_grid
 from experiments.stats.comparisons.score_effects import score_effects
 from experiments.stats.comparisons.wording_effects import WordingEffects
+from experiments.stats.estimate import Estimate
 from experiments.stats.scores import SCORES, benchmark_scores
 from experiments.stats.scores.score_covariance import missing_question_bounds
 from experiments.stats.scores.score_functions import class_shares
@@ -25,6 +26,9 @@ __all__ = ["PENALTY", "AnswerWordings", "read_answer_wordings"]
 
 PENALTY = 1.0
 """Cost of a wrong answer in ``penalised``."""
+
+COMPLETE = 1 - 1e-9
+"""A question of which this part is there lacks nothing but a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -61,30 +65,38 @@ class AnswerWordings:
 
     def cell(self, wording: str, model: str, *, level: float) -> WordingCell | None:
         """A model's scores under a wording, over the questions with a class."""
-        cell = self.grid.cells.get((model, wording))
-        if cell is None:
+        if (model, wording) not in self.grid.cells:
             return None
-        shares = self._shares(model, wording)
-        given = shares.sum(axis=1) > 0
+        shares, present = self.shares(model, wording), self.present(model, wording)
+        scores = benchmark_scores(
+            shares, self.clusters, penalty=PENALTY, repeats=self.repeats, level=level, **self._roles()
+        )
+        bounds = missing_question_bounds(shares, present=present, penalty=PENALTY, **self._roles())
+        return self.describe(wording, model, scores, bounds)
+
+    def describe(
+        self, wording: str, model: str, scores: Mapping[str, Estimate], bounds: Mapping[str, Bounds]
+    ) -> WordingCell:
+        """A cell with its scores, and their bounds where anything is missing."""
+        given = self.shares(model, wording).sum(axis=1) > 0
+        complete = bool((self.present(model, wording) >= COMPLETE).all())
         missing = int((~given).sum())
-        bounds = missing_question_bounds(shares, penalty=PENALTY, **self._roles()) if missing else {}
+        whole = len(self.rows) == len(self.grid.questions)
         return WordingCell(
             wording=wording,
             model=model,
-            quantities=benchmark_scores(
-                shares, self.clusters, penalty=PENALTY, repeats=self.repeats, level=level, **self._roles()
-            ),
-            bounds={name: bounds.get(name) for name in SCORES},
+            quantities=scores,
+            bounds={name: None if complete else bounds[name] for name in SCORES},
             expected=len(self.rows),
             valid=int(given.sum()),
-            failures=_failures(cell) if len(self.rows) == len(self.grid.questions) else _of_part(missing),
+            failures=_failures(self.grid.cells[model, wording]) if whole else _of_part(missing),
         )
 
     def effects(self, wording: str, control: str, *, level: float, resamples: int) -> Mapping[str, WordingEffects]:
         """Effects on every score, paired by question, with their joint covariance over models."""
         models = self.shared(wording, control)
         baseline, changed = (
-            np.array([self._shares(model, one) for model in models]).reshape(len(models), len(self.rows), -1)
+            np.array([self.shares(model, one) for model in models]).reshape(len(models), len(self.rows), -1)
             for one in (control, wording)
         )
         return score_effects(
@@ -121,17 +133,21 @@ class AnswerWordings:
         kept = tuple(row for row in self.rows if self.grid.clusters[row] in questions)
         return replace(self, rows=kept, pending=self.pending & questions)
 
+    def shares(self, model: str, wording: str) -> NDArray[np.float64]:
+        """(n, L) shares of each question's labels, a row of zeros where it has none."""
+        return np.nan_to_num(self.grid.cells[model, wording].shares[list(self.rows)])
+
+    def present(self, model: str, wording: str) -> NDArray[np.float64]:
+        """(n,) the part of each question's verdicts that is there."""
+        return self.grid.cells[model, wording].present[list(self.rows)]
+
     def _roles(self) -> dict[str, Any]:
         grid = self.grid
         return {"labels": grid.labels, "correct": grid.correct, "not_attempted": grid.not_attempted}
 
-    def _shares(self, model: str, wording: str) -> NDArray[np.float64]:
-        """(n, L) shares of each question's labels, a row of zeros where it has none."""
-        return np.nan_to_num(self.grid.cells[model, wording].shares[list(self.rows)])
-
     def _points(self, model: str, wording: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n,) what each question adds to a mean score; NaN where it has no class."""
-        shares = self._shares(model, wording)
+        shares = self.shares(model, wording)
         points = class_shares(shares, **self._roles()) @ weights
         return np.where(shares.sum(axis=1) > 0, points, np.nan)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calibration_sets.calibration_set import CalibrationSet
 from experiments.analyses.entrants import Contest, Entrant, read_contest
 from experiments.errors import SpecError
+from experiments.reports.call_times import GraderTimes
 from experiments.reports.inputs import RunData
 from experiments.reports.reference_labels import drop_stale_labels, join_labels
 from graders.pricing import Cost
@@ -57,6 +58,10 @@ class Candidate:
         Whether its verdicts of an item are repeats, so that flips and disagreement are defined.
     notes
         What a reader should know of it.
+    thousand_seconds
+        Seconds of the calls for a thousand verdicts; ``None`` where that is not known.
+    times
+        What is known of its calls' times; nothing of panels and cascades, which make none of their own.
     """
 
     name: str
@@ -69,6 +74,8 @@ class Candidate:
     draws: int | None = None
     repeats: bool = True
     notes: tuple[str, ...] = ()
+    thousand_seconds: float | None = None
+    times: GraderTimes = field(default_factory=GraderTimes)
 
     @property
     def coverage(self) -> float | None:
@@ -166,6 +173,7 @@ def find_candidate(candidates: Sequence[Candidate], name: str, where: str) -> Ca
 
 def _candidate(entrant: Entrant, contest: Contest) -> Candidate:
     exact = entrant.results is not None and entrant.results.distributions is not None
+    times = entrant.results.times if entrant.results else GraderTimes()
     return Candidate(
         name=entrant.name,
         form="grader",
@@ -176,6 +184,8 @@ def _candidate(entrant: Entrant, contest: Contest) -> Candidate:
         thousand=thousand_cost(entrant),
         draws=int(entrant.results.sampling["repeats"]) if exact and entrant.results else None,
         notes=("its repeats are computed, not drawn",) if exact else (),
+        thousand_seconds=times.thousand,
+        times=times,
     )
 
 

@@ -38,13 +38,15 @@ class Recommendation:
 
     ``by`` is ``only`` (nobody else in the set), ``cost`` (cheapest of the set) or ``rate`` (lowest rate, as no cost is
     known); ``provisional`` where it is not shown to keep the limits. ``unpriced`` are members whose cost is not known
-    in full, so that they could not be weighed.
+    in full, so that they could not be weighed. ``tied`` are members that are exactly equal in what decided, cost and
+    rate or the rate alone: the recommended one stands before them by its name, which is no evidence.
     """
 
     name: str | None
     by: str
     provisional: bool
     unpriced: tuple[str, ...]
+    tied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,8 @@ def _recommend(candidates: Sequence[Candidate], rule: RuleResult) -> Recommendat
     unpriced = tuple(name for name in names if name not in costs)
     if len(names) == 1:
         return Recommendation(names[0], "only", not shown, unpriced)
-    if not costs:
-        return Recommendation(names[0], "rate", not shown, unpriced)
-    return Recommendation(min(costs, key=lambda name: (costs[name], names.index(name))), "cost", not shown, unpriced)
+    # Rounded: two rates that differ in the last bit are equal.
+    ranks = {name: (costs.get(name, 0.0), round(rule.find(name).mean or 0.0, 9)) for name in costs or names}
+    first = min(ranks, key=lambda name: (*ranks[name], name))
+    tied = tuple(sorted(name for name in ranks if name != first and ranks[name] == ranks[first]))
+    return Recommendation(first, "cost" if costs else "rate", not shown, unpriced, tied)

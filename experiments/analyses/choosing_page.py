@@ -10,6 +10,7 @@ from typing import Any
 from experiments.analyses.candidate_rates import ERROR_NAMES, LEAST_ITEMS, CandidateRates, Stratum
 from experiments.analyses.candidates import Candidate
 from experiments.analyses.choosing import Choice
+from experiments.analyses.choosing_time import candidate_time_fields, time_section
 from experiments.analyses.choosing_words import (
     RATE_WORDS,
     cost_text,
@@ -38,7 +39,8 @@ MOST_SHOWN = 5
 def choice_document(choice: Choice) -> Document:
     """The page: what was compared, every table, and the decision at the end."""
     parts = (_pairs(choice), _costs(choice), _parts(choice), _labels(choice))
-    sections = [_head(choice), _candidates(choice), _rule(choice), *(part for part in parts if part is not None)]
+    time = time_section(choice.candidates)
+    sections = [_head(choice), _candidates(choice), time, _rule(choice), *(part for part in parts if part is not None)]
     decision = Section("Decision", 2, (Paragraph(decision_text(choice)),))
     return Document((*sections, decision))
 
@@ -64,8 +66,7 @@ def _candidates(choice: Choice) -> Section:
     columns = ("grader", "error rate", "false positives", "false negatives", "coverage", "flip", "R", "pairwise")
     about = Paragraph(
         "Error rate: verdicts that are not the label given. Flip: share of the items with two or more verdicts that "
-        "have different ones, in at most R. "
-        "Time is not shown: the store keeps no durations."
+        "have different ones, in at most R."
     )
     return Section("Candidates", 2, (Table((*columns, "1,000 verdicts"), rows), about, *_missing(choice)))
 
@@ -279,4 +280,5 @@ def _candidate_fields(choice: Choice, place: int) -> dict[str, Any]:
             None if own.pairwise_disagreement is None else estimate_fields(own.pairwise_disagreement)
         ),
         "cost_of_a_thousand": None if cost is None else {"amount": cost.amount, "complete": cost.complete},
+        "time": candidate_time_fields(candidate),
     }

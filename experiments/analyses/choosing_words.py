@@ -66,6 +66,8 @@ def _verdict(choice: Choice) -> str:
     found = choice.recommendation
     if found.name is None:
         return "No grader is recommended."
+    if found.tied and not found.provisional:
+        return f"A tie: take any of {_names([found.name, *found.tied])}."
     if found.provisional:
         return f"For now take {found.name}, provisionally: no grader is shown to keep the limits."
     return f"Take {found.name}."
@@ -88,11 +90,18 @@ def _grounds(choice: Choice) -> Iterator[str]:
     if found.by == "cost":
         cheapest = choice.find(found.name)
         yield f"None of these is known to cost less than {found.name} (a thousand verdicts: {cost_text(cheapest)})."
-    elif found.by == "rate":
+    elif found.by == "rate" and not found.tied:
         yield f"No cost of these is known, so {found.name}, with the lowest rate observed, comes first."
+    if found.tied:
+        equal = "cost and rate" if found.by == "cost" else "the rate observed"
+        unknown = "" if found.by == "cost" else "No cost of these is known. "
+        yield (
+            f"{unknown}{found.name} and {_names(found.tied)} are exactly equal in {equal}: that {found.name} stands "
+            "first is the order of names and no evidence."
+        )
     own = next(rates for rates in choice.rates if rates.name == found.name)
     shown = ", ".join(f"{RATE_WORDS[name]} {rate_cell(estimate)}" for name, estimate in own.rates.items())
-    yield f"Its {shown}."
+    yield f"{found.name} has {shown}." if found.tied else f"Its {shown}."
 
 
 def _set_text(choice: Choice) -> str:

@@ -16,10 +16,21 @@ from experiments.analyses.measuring import item_values
 from experiments.errors import SpecError
 from experiments.reports.plain import content_rng, plain_value
 from experiments.reports.sample import Sample
-from experiments.stats.comparisons import PairedComparison, adjust_p_values, paired_comparison
+from experiments.stats.comparisons import AdjustedPValue, PairedComparison, adjust_p_values, paired_comparison
+from experiments.stats.estimate import Estimate
 from experiments.stats.repeats import Movement, movement_test
 
-__all__ = ["FEWEST_QUESTIONS", "Change", "Drift", "MovedItem", "RateShift", "find_changes", "find_drift"]
+__all__ = [
+    "FEWEST_QUESTIONS",
+    "Change",
+    "Disagreement",
+    "Drift",
+    "MovedItem",
+    "RateShift",
+    "find_changes",
+    "find_disagreements",
+    "find_drift",
+]
 
 FEWEST_QUESTIONS = 10
 """On fewer questions nothing shown is nothing decided."""
@@ -48,6 +59,18 @@ class RateShift:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A test whose adjusted p-value decides one way while its interval looks the other way.
+
+    ``significant`` is what the adjusted p-value says, ``alone`` what the raw one does.
+    """
+
+    name: str
+    significant: bool
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MovedItem:
     """An item whose majority verdict moved; ``people`` is their label, if they agree on one."""
 
@@ -61,6 +84,8 @@ class MovedItem:
 class Drift:
     """Two runs of a grader on their ``n_common`` items.
 
+    The decision rests on the adjusted p-values, which are of permutation tests and hold on few questions too; intervals
+    are approximate, and none is adjusted. ``disagreements`` are the tests whose interval would have it otherwise.
     ``adjusted_movement`` is the movement's p-value adjusted with those of the rates, by Holm's method. ``outcome`` is
     ``fail`` where any adjusted p-value is at most ``1 - level``, else ``pass``; it is ``undecided`` where no test is
     defined, where nothing is shown on fewer than ten questions, which could hardly have shown it, and where verdicts
@@ -80,6 +105,7 @@ class Drift:
     movement: Movement
     adjusted_movement: float | None
     rates: tuple[RateShift, ...]
+    disagreements: tuple[Disagreement, ...]
     moved: tuple[MovedItem, ...]
     outcome: Outcome
 
@@ -123,6 +149,12 @@ def find_drift(old: GradedSample, new: GradedSample, *, level: float) -> Drift:
         rates=tuple(
             _shift(name, before, after, one, row.adjusted)
             for name, one, row in zip(names, compared, family.rows[1:], strict=True)
+        ),
+        disagreements=find_disagreements(
+            ["verdicts beyond repeats", *names],
+            [movement.excess, *(one.difference.estimate for one in compared)],
+            family.rows,
+            level,
         ),
         moved=_moved_items(before, after),
         outcome=_outcome([row.significant for row in family.rows], len(set(after.clusters)), movement),
@@ -178,6 +210,21 @@ def _shift(name: str, before: Sample, after: Sample, comparison: PairedCompariso
     both = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
     old, new = (float(np.sort(column[both]).mean()) if both.any() else None for column in columns)
     return RateShift(name, old, new, comparison, adjusted)
+
+
+def find_disagreements(
+    names: Sequence[str], estimates: Sequence[Estimate], rows: Sequence[AdjustedPValue], level: float
+) -> tuple[Disagreement, ...]:
+    """Tests, by name, whose interval looks otherwise than their adjusted p-value decides."""
+    found = []
+    for name, estimate, row in zip(names, estimates, rows, strict=True):
+        if row.p_value is None or row.significant is None or estimate.low is None or estimate.high is None:
+            continue
+        # Movement beyond that of repeats is tested upwards alone.
+        leaves_out_zero = estimate.low > 0 or (estimate.high < 0 and name in _RATES)
+        if leaves_out_zero != row.significant:
+            found.append(Disagreement(name, row.significant, row.p_value <= 1 - level + 1e-12))
+    return tuple(found)
 
 
 def _outcome(significant: Sequence[bool | None], n_questions: int, movement: Movement) -> Outcome:

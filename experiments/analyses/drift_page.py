@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
-from experiments.analyses.drift import FEWEST_QUESTIONS, Drift, RateShift
+from experiments.analyses.drift import FEWEST_QUESTIONS, Disagreement, Drift, RateShift
 from experiments.analyses.p_values import p_text
 from experiments.reports.document import Block, Document, Entries, Entry, Paragraph, Section, Table
 from experiments.reports.figures import count_text, percent, rate_text
@@ -51,6 +53,7 @@ def drift_fields(drift: Drift) -> dict[str, Any]:
             }
             for shift in drift.rates
         ],
+        "disagreements": [asdict(one) for one in drift.disagreements],
         "moved_items": [
             {
                 "item_id": moved.item.item_id,
@@ -170,9 +173,15 @@ def _verdict_text(drift: Drift) -> str:
         shown = [
             name for name, adjusted in _family(drift) if adjusted is not None and adjusted <= 1 - drift.level + 1e-12
         ]
-        return f"SHIFT. {where}: shown for {', '.join(shown)}, at {percent(drift.level)} for all tests together (Holm)."
+        return (
+            f"SHIFT. {where}: shown for {', '.join(shown)}, at {percent(drift.level)} for all tests together, by their "
+            "p-values (Holm)."
+        )
     if drift.outcome == "pass":
-        return f"NO SHIFT SHOWN. {where}: no test finds one at {percent(drift.level)} for all together (Holm)."
+        return (
+            f"NO SHIFT SHOWN. {where}: no test finds one at {percent(drift.level)} for all together, by their p-values "
+            "(Holm)."
+        )
     if not drift.n_questions:
         return f"UNDECIDED. {where}: the runs have no item in common."
     if drift.n_questions < FEWEST_QUESTIONS:
@@ -190,7 +199,7 @@ def _family(drift: Drift) -> list[tuple[str, float | None]]:
 
 
 def _limits(drift: Drift) -> list[str]:
-    limits = []
+    limits = list(_otherwise(drift))
     named = [change.what for change in drift.changes]
     if named:
         limits.append(f"Known to have changed: {', '.join(named)}; whether a shift comes from that is not tested.")
@@ -200,3 +209,22 @@ def _limits(drift: Drift) -> list[str]:
     if undefined and drift.n_common:
         limits.append(f"Not tested for want of items: {', '.join(undefined)}.")
     return limits
+
+
+def _otherwise(drift: Drift) -> Iterator[str]:
+    """Where an interval looks otherwise than the p-value that decides, and why."""
+    pairs = [(one, _why(one)) for one in drift.disagreements]
+    for why in dict.fromkeys(why for _, why in pairs):
+        names = ", ".join(one.name for one, reason in pairs if reason == why)
+        yield f"{names}: {why}"
+
+
+_RULE = "the p-value decides, as a permutation test holds on few questions too and the interval is approximate."
+
+
+def _why(one: Disagreement) -> str:
+    if one.significant:
+        return f"the interval holds 0; {_RULE}"
+    if one.alone:
+        return "the interval leaves out 0 and p is small by itself, but not among so many tests: it decides nothing."
+    return f"the interval leaves out 0 but p is not small; {_RULE}"

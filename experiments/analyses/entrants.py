@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.sample import build_sample
+from experiments.specs.joint_graders import name_graders
 from graders.pricing import Cost
 
 __all__ = ["Contest", "Entrant", "read_contest"]
@@ -85,21 +86,6 @@ class Contest:
         """(n,) the question of each item."""
         return [item.cluster_id for item in self.items]
 
-    def find(self, name: str) -> Entrant:
-        """The entrant of a name, or the only one whose name holds it as a word.
-
-        Raises
-        ------
-        LookupError
-            If there is none, or more than one; the message lists the names.
-        """
-        exact = [entrant for entrant in self.entrants if entrant.name == name]
-        found = exact or [entrant for entrant in self.entrants if name in entrant.name.split()]
-        if len(found) != 1:
-            names = [entrant.name for entrant in (found or self.entrants)]
-            raise LookupError(f"{name!r}: {len(found)} entrants of that name; expected one of {names}")
-        return found[0]
-
 
 def read_contest(data: RunData) -> Contest:
     """Line up all graders of a run on the items that people labelled."""
@@ -109,20 +95,14 @@ def read_contest(data: RunData) -> Contest:
         build_sample(results, calibration_set.items, reference, scale=scale).labelled for results in data.graders
     ]
     items = samples[0].items if samples else ()
-    names = _names(data.graders)
+    graders = data.graders
+    names = name_graders(
+        [grader.prompt for grader in graders],
+        [grader.model for grader in graders],
+        [grader.grader_id for grader in graders],
+    )
     entrants = tuple(
         Entrant(name, sample.counts, sample.expected, sample.failure_counts, results.cost, results)
         for name, sample, results in zip(names, samples, data.graders, strict=True)
     )
     return Contest(data.run_id, scale, items, tuple(reference[item.item_id] for item in items), entrants)
-
-
-def _names(graders: Sequence[GraderResults]) -> list[str]:
-    """Prompt and model; the grader's id beside them where these are not distinct."""
-    names = [
-        f"{grader.prompt.partition('#')[0]} {grader.model}" if grader.prompt else grader.model for grader in graders
-    ]
-    return [
-        name if names.count(name) == 1 else f"{name} {grader.grader_id[:6]}"
-        for name, grader in zip(names, graders, strict=True)
-    ]

@@ -7,12 +7,13 @@ verdict.
 
 A cascade asks its first grader as often as it was asked in the run. Where all these verdicts came and agree, theirs is
 the cascade's; elsewhere it is one verdict of the second grader. So a verdict of a cascade costs all repeats of the
-first, and one verdict of the second for the share of items that is passed on.
+first, and one verdict of the second for the share of items that is passed on. It takes the time of the same calls, one
+after another, as a panel's verdict takes that of its members'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 
 from experiments.analyses.candidates import Candidate
 from experiments.analyses.entrants import Contest, Entrant
-from experiments.errors import SpecError
 from experiments.specs.decisions import CascadeSpec, ChooseSpec, PanelSpec
+from experiments.specs.joint_graders import resolve_joint_graders
 from graders.pricing import Cost
 
 __all__ = ["build_joint_candidates"]
@@ -44,29 +45,24 @@ def build_joint_candidates(contest: Contest, singles: Sequence[Candidate], spec:
     Raises
     ------
     SpecError
-        If a member is not a grader of the run, or one twice, or a name is taken, or a cascade begins with a grader
-        whose repeats are computed.
+        If they cannot be made of the run's graders (:func:`experiments.specs.joint_graders.resolve_joint_graders`).
     """
     by_name = {candidate.name: candidate for candidate in singles}
-    names = [*by_name, *(panel.name for panel in spec.panels), *(cascade.name for cascade in spec.cascades)]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise SpecError(f"choose: two are called {twice[0]!r}; expected panels and cascades with names of their own")
-    panels = [_panel(panel, contest, by_name) for panel in spec.panels]
-    cascades = [_cascade(cascade, contest, by_name) for cascade in spec.cascades]
+    computed = {candidate.name for candidate in singles if candidate.is_exact}
+    whole = resolve_joint_graders(spec, list(by_name), computed=computed)
+    entrants = {entrant.name: entrant for entrant in contest.entrants}
+    panels = [_panel(panel, contest, entrants, by_name) for panel in whole.panels]
+    cascades = [_cascade(cascade, contest, entrants, by_name) for cascade in whole.cascades]
     return (*panels, *cascades)
 
 
-def _panel(spec: PanelSpec, contest: Contest, singles: dict[str, Candidate]) -> Candidate:
-    where = f"choose.panels {spec.name!r}"
-    members = [_find(contest, name, f"{where}: members") for name in spec.members]
-    if len({member.name for member in members}) < len(members):
-        raise SpecError(f"{where}: members {spec.members}; expected different graders")
-    drawn = [_drawn_labels(member, contest) for member in members]
+def _panel(
+    spec: PanelSpec, contest: Contest, entrants: Mapping[str, Entrant], singles: Mapping[str, Candidate]
+) -> Candidate:
+    drawn = [_drawn_labels(entrants[name], contest) for name in spec.members]
     repeats = min((labels.shape[1] for labels in drawn if labels.shape[1] > 1), default=1)
     votes = np.stack([_cast(labels, repeats) for labels in drawn])
     counts, failures = _count_votes(votes, len(contest.scale.labels))
-    costs = [singles[member.name].thousand for member in members]
     return Candidate(
         name=spec.name,
         form="panel",
@@ -74,8 +70,9 @@ def _panel(spec: PanelSpec, contest: Contest, singles: dict[str, Candidate]) -> 
         counts=counts,
         expected=repeats,
         failures=failures,
-        thousand=_total(costs),
-        notes=(f"majority of {', '.join(member.name for member in members)}",),
+        thousand=_total([singles[name].thousand for name in spec.members]),
+        thousand_seconds=_add_up([singles[name].thousand_seconds for name in spec.members]),
+        notes=(f"majority of {', '.join(spec.members)}",),
     )
 
 
@@ -95,18 +92,16 @@ def _count_votes(votes: NDArray[np.int64], n_labels: int) -> tuple[NDArray[np.in
     return counts, {reason: number for reason, number in failures.items() if number}
 
 
-def _cascade(spec: CascadeSpec, contest: Contest, singles: dict[str, Candidate]) -> Candidate:
-    where = f"choose.cascades {spec.name!r}"
-    first, then = (_find(contest, spec.first, f"{where}: first"), _find(contest, spec.then, f"{where}: then"))
-    if first.name == then.name:
-        raise SpecError(f"{where}: first and then are both {first.name!r}; expected two graders")
-    if singles[first.name].is_exact:
-        raise SpecError(f"{where}: first: the repeats of {first.name!r} are computed; expected a grader that is asked")
-    labels, second = _drawn_labels(first, contest), singles[then.name]
+def _cascade(
+    spec: CascadeSpec, contest: Contest, entrants: Mapping[str, Entrant], singles: Mapping[str, Candidate]
+) -> Candidate:
+    first, cheap, second = entrants[spec.first], singles[spec.first], singles[spec.then]
+    labels = _drawn_labels(first, contest)
     sure = (labels != NO_LABEL).all(axis=1) & (labels == labels[:, :1]).all(axis=1)
     one = np.eye(len(contest.scale.labels), dtype=np.int64)[np.where(sure, labels[:, 0], 0)]
     missing = int((second.expected - second.counts[~sure].sum(axis=1)).sum())
     n_passed = int((~sure).sum())
+    passed = n_passed / len(sure) if len(sure) else 0.0
     once = f"; {first.name} was asked once, so only its failures are passed on" if first.expected == 1 else ""
     return Candidate(
         name=spec.name,
@@ -115,11 +110,12 @@ def _cascade(spec: CascadeSpec, contest: Contest, singles: dict[str, Candidate])
         counts=np.where(sure[:, None], one * second.expected, second.counts),
         expected=second.expected,
         failures={"not_given_by_second": missing} if missing else {},
-        thousand=_cascade_cost(singles[first.name], second, n_passed / len(sure) if len(sure) else 0.0),
+        thousand=_cascade_cost(cheap, second, passed),
+        thousand_seconds=_cascade_seconds(cheap, second, passed),
         draws=1,
         repeats=False,
         notes=(
-            f"{first.name} where its {first.expected} verdicts agree, else {then.name}: "
+            f"{first.name} where its {first.expected} verdicts agree, else {spec.then}: "
             f"{n_passed:,} of {len(sure):,} items passed on{once}",
         ),
     )
@@ -129,6 +125,18 @@ def _cascade_cost(first: Candidate, second: Candidate, passed: float) -> Cost | 
     each = None if first.thousand is None else _times(first.thousand, first.expected)
     rest = Cost(0.0) if not passed else None if second.thousand is None else _times(second.thousand, passed)
     return _total([each, rest])
+
+
+def _cascade_seconds(first: Candidate, second: Candidate, passed: float) -> float | None:
+    each = None if first.thousand_seconds is None else first.thousand_seconds * first.expected
+    rest = 0.0 if not passed else None if second.thousand_seconds is None else second.thousand_seconds * passed
+    return _add_up([each, rest])
+
+
+def _add_up(seconds: Sequence[float | None]) -> float | None:
+    """The sum; not known as soon as one is not."""
+    known = [one for one in seconds if one is not None]
+    return sum(known) if len(known) == len(seconds) else None
 
 
 def _times(cost: Cost, factor: float) -> Cost:
@@ -143,13 +151,6 @@ def _total(costs: Sequence[Cost | None]) -> Cost | None:
             return None
         total += cost
     return total
-
-
-def _find(contest: Contest, name: str, where: str) -> Entrant:
-    try:
-        return contest.find(name)
-    except LookupError as error:
-        raise SpecError(f"{where}: {error.args[0]}") from error
 
 
 def _drawn_labels(entrant: Entrant, contest: Contest) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from experiments.stats.planning import (
     budget_plan,
     detectable_difference,
     labels_for_half_width,
-    planned_half_width,
+    planned_bounds,
     repeats_that_pay,
 )
 
@@ -55,11 +55,16 @@ class LabelsQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LabelsAnswer:
-    """Labels of the class, items to label in all to get so many, and the half-widths of other numbers of labels."""
+    """Labels of the class, items to label in all to get so many, and the half-widths of other numbers of labels.
+
+    ``low`` and ``high`` are the ends of the expected interval, which is not symmetric about the rate.
+    """
 
     question: LabelsQuestion
     labels: int
     items: int
+    low: float
+    high: float
     others: tuple[tuple[int, float], ...]
 
 
@@ -144,17 +149,25 @@ def plan_labels(question: LabelsQuestion) -> LabelsAnswer:
             repeat_share=question.repeat_share,
         )
     )
+    low, high = _bounds(question, labels)
     sizes = sorted({max(1, labels // 4), max(1, labels // 2), labels, 2 * labels, 4 * labels})
     return LabelsAnswer(
         question,
         labels,
         _whole(labels / question.class_share),
+        low,
+        high,
         tuple((n, _half_width(question, n)) for n in sizes),
     )
 
 
 def _half_width(question: LabelsQuestion, n: int) -> float:
-    return planned_half_width(
+    low, high = _bounds(question, n)
+    return (high - low) / 2
+
+
+def _bounds(question: LabelsQuestion, n: int) -> tuple[float, float]:
+    return planned_bounds(
         question.rate,
         n,
         level=question.level,

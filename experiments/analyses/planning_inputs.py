@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.analyses.graded_samples import GradedSample, match_samples, positive_of
 from experiments.analyses.measuring import item_values, measure
@@ -14,7 +15,7 @@ from experiments.reports.exact_sample import ExactSample
 from experiments.reports.plain import content_rng
 from experiments.reports.sample import Sample
 from experiments.stats.estimate import Estimate
-from experiments.stats.repeats import Component, correctness_components, variance_components
+from experiments.stats.repeats import correctness_components, variance_components
 
 __all__ = ["PairFigures", "Planned", "RunFigures", "read_pair_figures", "read_run_figures", "sole_items_per_question"]
 
@@ -28,6 +29,8 @@ class RunFigures:
     ``rate`` is to be planned with: the measured one, or, where that is 0 or 1, the end of its interval towards the
     middle (``rate_is_limit``). ``items_per_question`` is ``sum m**2 / sum m``. ``correlation`` and ``repeat_share`` are
     shares of the variance of a verdict between questions and between repeats, ``None`` where the run cannot tell.
+    Where repeats were ``computed`` from one call an item has one value without noise: ``repeat_variance`` is then 0,
+    and ``repeats`` are the draws that it stands for.
     ``item_variance`` is what no repeat lessens, the variance of questions times their items included.
     ``class_share`` is the share of labelled items that the rate is over, ``call_cost`` dollars a verdict.
     """
@@ -46,6 +49,7 @@ class RunFigures:
     repeats: int
     class_share: float
     call_cost: float | None
+    computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +72,20 @@ def read_run_figures(graded: GradedSample, of: Planned, *, level: float = 0.95) 
     Raises
     ------
     SpecError
-        If the rate is not defined in the run, or the grader's repeats were computed and not drawn.
+        If the rate is not defined in the run.
     """
     sample = graded.sample.labelled
-    if isinstance(sample, ExactSample):
-        raise SpecError(f"--grader {graded.name!r}: repeats computed, none drawn; expected numbers in place of --run")
     measured = measure(graded, of, level=level).estimate
     if measured.value is None or measured.low is None or measured.high is None:
         raise SpecError(f"--run {graded.run_id}: {of} of {graded.name!r} is not defined; expected labelled items of it")
     values = item_values(sample, sample.reference, of)
     kept = sample.take(list(~np.isnan(values)))
-    shares = _components(kept, graded.seed)
+    computed = isinstance(kept, ExactSample)
+    known = values[~np.isnan(values)]
+    shares = _value_components(kept, known, graded.seed) if computed else _components(kept, graded.seed)
     rate = measured.high if measured.value == 0 else measured.low if measured.value == 1 else measured.value
     many = sole_items_per_question(kept.clusters)
-    question, item, repeat = (_known(component) for component in shares)
+    question, item, repeat = shares
     total = sum(part or 0.0 for part in (question, item, repeat))
     return RunFigures(
         run_id=graded.run_id,
@@ -94,10 +98,11 @@ def read_run_figures(graded: GradedSample, of: Planned, *, level: float = 0.95) 
         correlation=0.0 if many == 1 else None if question is None or not total else question / total,
         repeat_share=None if repeat is None or not total else repeat / total,
         item_variance=None if repeat is None else (item or 0.0) + (question or 0.0) * many,
-        repeat_variance=repeat,
-        repeats=sample.expected,
+        repeat_variance=0.0 if computed else repeat,
+        repeats=kept.draws if isinstance(kept, ExactSample) else sample.expected,
         class_share=kept.n_items / sample.n_items,
         call_cost=_call_cost(graded),
+        computed=computed,
     )
 
 
@@ -139,7 +144,11 @@ def sole_items_per_question(clusters: list[str]) -> float:
     return float((sizes**2).sum() / sizes.sum()) if len(sizes) else 1.0
 
 
-def _components(sample: Sample, seed: str) -> tuple[Component, Component, Component]:
+_Shares = tuple[float | None, float | None, float | None]
+"""Variance between questions, between items of a question, and between repeats of an item."""
+
+
+def _components(sample: Sample, seed: str) -> _Shares:
     found = correctness_components(
         sample.labels_given,
         sample.counts,
@@ -148,11 +157,13 @@ def _components(sample: Sample, seed: str) -> tuple[Component, Component, Compon
         positive=positive_of(sample),
         rng=content_rng(seed, "planning"),
     )
-    return found.question, found.item, found.repeat
+    return found.question.truncated, found.item.truncated, found.repeat.truncated
 
 
-def _known(component: Component) -> float | None:
-    return component.truncated
+def _value_components(kept: Sample, values: NDArray[np.float64], seed: str) -> _Shares:
+    """Of computed shares of wrong verdicts (n,): that between repeats is known and drawn by nobody."""
+    parts = variance_components(values[:, None], kept.clusters, rng=content_rng(seed, "planning"))
+    return parts.question.truncated, parts.item.truncated, float(np.sort(values * (1 - values)).mean())
 
 
 def _call_cost(graded: GradedSample) -> float | None:

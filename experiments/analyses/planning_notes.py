@@ -33,6 +33,11 @@ def _variance_text(figures: RunFigures) -> str:
 
 def _gaps(figures: RunFigures) -> list[str]:
     gaps = []
+    if figures.computed:
+        gaps.append(
+            f"Its repeats are computed, not drawn: one call gives what {figures.repeats:,} would, so that asking for "
+            "more lessens no variance."
+        )
     if figures.rate_is_limit:
         gaps.append(
             f"A rate of 0 or 1 cannot be planned for: {percent(figures.rate)}, the end of its interval, is used."

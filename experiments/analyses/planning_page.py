@@ -87,7 +87,7 @@ def _questions(items: float, correlation: float) -> str:
 def _table(answer: Answer) -> Table:
     if isinstance(answer, LabelsAnswer):
         rows = [(f"{n:,}", f"{100 * half:.2f}") for n, half in answer.others]
-        return Table(("labels", "half-width, points"), tuple(rows), n_text=0)
+        return Table(("labels", "half the width, points"), tuple(rows), n_text=0)
     if isinstance(answer, DifferenceAnswer):
         rows = [(f"{n:,}", f"{100 * found:.2f}") for n, found in answer.others]
         return Table(("labels", "smallest difference, points"), tuple(rows), n_text=0)
@@ -125,9 +125,9 @@ def _labels_text(answer: LabelsAnswer) -> str:
     asked = answer.question
     more = f" That takes about {answer.items:,} items labelled in all." if answer.items > answer.labels else ""
     return (
-        f"Label {answer.labels:,} items of this class for an interval of {percent(asked.rate)} plus and minus "
-        f"{100 * asked.half_width:.3g} points.{more} The width is an expected one: if the rate turns out nearer to "
-        "50%, the interval is wider."
+        f"Label {answer.labels:,} items of this class: the interval of {percent(asked.rate)} is then expected to be "
+        f"[{100 * answer.low:.1f}, {100 * answer.high:.1f}], {100 * (answer.high - answer.low):.3g} points wide.{more} "
+        "If the rate turns out nearer to 50%, the interval is wider."
     )
 
 

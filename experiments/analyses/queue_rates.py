@@ -21,13 +21,17 @@ __all__ = ["QueueRates", "WeightedRates", "estimate_queue_rates"]
 
 @dataclass(frozen=True, slots=True)
 class WeightedRates:
-    """One grader: weighted rates, and the verdicts that it gave on the queue of those asked for."""
+    """One grader: weighted rates, and the verdicts that it gave on the queue of those asked for.
+
+    ``refused`` says by the name of a rate why there is none, though the queue has items of its class.
+    """
 
     name: str
     false_negative_rate: Estimate
     false_positive_rate: Estimate
     n_expected: int
     n_verdicts: int
+    refused: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +100,32 @@ def _rates(
     passed = positive_shares(sample)[rows]
     clusters = np.array(sample.clusters, dtype=object)[rows]
 
-    def rate(wrong: NDArray[np.float64], kept: NDArray[np.bool_]) -> Estimate:
+    refused: dict[str, str] = {}
+
+    def rate(name: str, wrong: NDArray[np.float64], kept: NDArray[np.bool_]) -> Estimate:
         used = kept & ~np.isnan(wrong)
+        if _only_ranked(chances, used):
+            refused[name] = (
+                f"none of the {int(used.sum()):,} labelled items of its class was drawn at random, so that nothing "
+                "stands for those that are not in the queue"
+            )
+            used = np.zeros_like(used)
         repeats = sample.draws if isinstance(sample, ExactSample) else int(sample.valid[rows][used].max(initial=0))
         return weighted_rate(wrong[used], chances[used], clusters[used].tolist(), repeats=repeats, level=level)
 
     return WeightedRates(
         name=graded.name,
-        false_negative_rate=rate(1 - passed, right),
-        false_positive_rate=rate(passed, ~right),
+        false_negative_rate=rate("false_negative_rate", 1 - passed, right),
+        false_positive_rate=rate("false_positive_rate", passed, ~right),
         n_expected=sample.expected * len(rows),
         n_verdicts=int(sample.valid[rows].sum()),
+        refused=refused,
     )
+
+
+def _only_ranked(chances: NDArray[np.float64], used: NDArray[np.bool_]) -> bool:
+    """Whether all items of a class are in the queue for certain, while others could have been drawn and were not.
+
+    Their weights are then equal, and a weighted rate would be the plain one over the items that graders find hard.
+    """
+    return bool(used.any() and chances.min() < 1 and (chances[used] == 1).all())

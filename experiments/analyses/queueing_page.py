@@ -110,6 +110,7 @@ def rates_fields(rates: QueueRates) -> dict[str, Any]:
             "false_positive_rate": estimate_fields(one.false_positive_rate),
             "n_expected": one.n_expected,
             "n_verdicts": one.n_verdicts,
+            "refused": dict(one.refused),
         }
         for one in rates.graders
     ]
@@ -150,12 +151,17 @@ def rates_text(rates: QueueRates) -> str:
         f"{rate_text(estimate_fields(one.false_positive_rate))}"
         for one in rates.graders
     )
+    refused = "".join(
+        f" No {name.replace('_', ' ')} of {one.name}: {why}; label a queue with a larger random part."
+        for one in rates.graders
+        for name, why in one.refused.items()
+    )
     missing = sum(one.n_expected - one.n_verdicts for one in rates.graders)
     lacking = f" Rates are over valid verdicts; missing on the queue: {missing:,}." if missing else ""
     return (
-        f"{said}. Intervals are of {percent(rates.level)}, by question, and for the weights of this queue: its "
-        f"{rates.n_rows:,} labels tell as much as {rates.effective:.0f} drawn evenly would. They hold if the labels "
-        "are those of the rows as drawn; the ranked part counts with probability 1, since it was chosen by a fixed "
-        f"rule and by nobody's hand.{lacking} Graders share their labels here and are not compared: "
+        f"{said}.{refused} Intervals are of {percent(rates.level)}, by question, and for the weights of this queue: "
+        f"its {rates.n_rows:,} labels tell as much as {rates.effective:.0f} drawn evenly would. They hold if the "
+        "labels are those of the rows as drawn; the ranked part counts with probability 1, since it was chosen by a "
+        f"fixed rule and by nobody's hand.{lacking} Graders share their labels here and are not compared: "
         "'autorater choose' does that."
     )

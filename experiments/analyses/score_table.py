@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from experiments.analyses.scoring_inputs import Respondent
 from experiments.stats.correction import CorrectedDifferences, LabelledItems, corrected_differences
@@ -13,7 +15,9 @@ from experiments.stats.estimate import Difference
 from experiments.stats.scores import item_shares, paired_score_differences, unpaired_score_differences
 
 __all__ = [
+    "SEED",
     "STAR",
+    "Intervals",
     "ScoreContrast",
     "Side",
     "compare_respondents",
@@ -23,8 +27,35 @@ __all__ = [
     "turned",
 ]
 
+SEED = 20261130
+"""Of every bootstrap of a scoring."""
+
 STAR = 0.05
 """A difference with a raw p-value below this bears a star, as in the tables of papers."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How the intervals of corrected scores and differences are found.
+
+    ``shared`` says whether calibration and benchmark have questions in common; ``resamples`` are the bootstrap's.
+    """
+
+    level: float
+    shared: bool
+    method: Literal["delta", "bootstrap"] = "delta"
+    resamples: int = 10_000
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The same as arguments of the corrections; each call resamples from the same seed."""
+        return {
+            "level": self.level,
+            "method": self.method,
+            "rng": np.random.default_rng(SEED),
+            "resamples": self.resamples,
+            "shared_clusters": self.shared,
+        }
 
 
 @dataclass(frozen=True)
@@ -63,7 +94,7 @@ def is_starred(difference: Difference) -> bool:
 
 
 def compare_respondents(
-    sides: Sequence[Side], roles: Mapping[str, Any], *, level: float, shared: bool
+    sides: Sequence[Side], roles: Mapping[str, Any], intervals: Intervals
 ) -> tuple[ScoreContrast, ...]:
     """Every pair of respondents on one set, paired by question wherever they have questions in common.
 
@@ -73,19 +104,17 @@ def compare_respondents(
         The respondents.
     roles
         ``labels``, ``correct``, ``not_attempted`` and ``penalty`` of :func:`experiments.stats.scores.benchmark_scores`.
-    level
-        Confidence level.
-    shared
-        Whether calibration and benchmark have questions in common.
+    intervals
+        Of the corrected differences; their level is that of the graded ones too.
     """
     return tuple(
-        _contrast_sides(first, second, roles, level=level, shared=shared, paired=_share_questions(first, second))
+        _contrast_sides(first, second, roles, intervals, paired=_share_questions(first, second))
         for first, second in combinations(sides, 2)
     )
 
 
 def compare_sets(
-    sides: Sequence[Side], others: Sequence[Side], roles: Mapping[str, Any], *, level: float, shared: bool
+    sides: Sequence[Side], others: Sequence[Side], roles: Mapping[str, Any], intervals: Intervals
 ) -> tuple[ScoreContrast, ...]:
     """Each respondent on a set against the same on another; two single respondents whatever their names.
 
@@ -101,8 +130,7 @@ def compare_sets(
             first,
             second,
             roles,
-            level=level,
-            shared=shared,
+            intervals,
             paired=set(first.respondent.questions) == set(second.respondent.questions),
         )
         for first, second in pairs
@@ -110,7 +138,7 @@ def compare_sets(
 
 
 def _contrast_sides(
-    first: Side, second: Side, roles: Mapping[str, Any], *, level: float, shared: bool, paired: bool
+    first: Side, second: Side, roles: Mapping[str, Any], intervals: Intervals, *, paired: bool
 ) -> ScoreContrast:
     """First less second, in both ways."""
     one, two = first.respondent, second.respondent
@@ -121,7 +149,7 @@ def _contrast_sides(
         item_shares(two.sample.counts),
         two.questions,
         repeats=max(one.sample.most_repeats, two.sample.most_repeats, 1),
-        level=level,
+        level=intervals.level,
         **roles,
     )
     return ScoreContrast(
@@ -134,7 +162,7 @@ def _contrast_sides(
         only_first=found.only_first,
         only_second=found.only_second,
         graded=found.differences,
-        corrected=correct_sides(first, second, roles, level=level, shared=shared),
+        corrected=correct_sides(first, second, roles, intervals),
     )
 
 
@@ -145,9 +173,7 @@ def turned(difference: Difference) -> Difference:
     return replace(difference, estimate=replace(estimate, value=value, low=low, high=high))
 
 
-def correct_sides(
-    first: Side, second: Side, roles: Mapping[str, Any], *, level: float, shared: bool
-) -> CorrectedDifferences:
+def correct_sides(first: Side, second: Side, roles: Mapping[str, Any], intervals: Intervals) -> CorrectedDifferences:
     """First less second, corrected; uncorrected with the reason where either side cannot be."""
     if first.calibration is None or second.calibration is None:
         reason = first.reason if first.calibration is None else second.reason
@@ -157,8 +183,7 @@ def correct_sides(
         second.respondent.graded,
         first.calibration,
         second_calibration=second.calibration,
-        level=level,
-        shared_clusters=shared,
+        **intervals.options,
         **roles,
     )
 

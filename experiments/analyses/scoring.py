@@ -10,10 +10,20 @@ from typing import Any
 import numpy as np
 
 from experiments.analyses.ranking import Ranking, Standing, rank_respondents
-from experiments.analyses.score_table import ScoreContrast, Side, compare_respondents, compare_sets, correct_sides
-from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent, narrow_sample
+from experiments.analyses.score_table import (
+    Intervals,
+    ScoreContrast,
+    Side,
+    compare_respondents,
+    compare_sets,
+    correct_sides,
+)
+from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
+from experiments.analyses.scoring_raters import agree, labelled_by
 from experiments.analyses.scoring_results import GraderErrors, RespondentScore, Scoring, ScoringChoice
+from experiments.analyses.scoring_scale import narrow_sample, used_places
 from experiments.analyses.strata_reweighting import FieldStrata, compare_strata, reweight, strata_of
+from experiments.reports.sample import Sample
 from experiments.stats.correction import (
     CorrectedDifferences,
     ErrorBudget,
@@ -27,14 +37,13 @@ from experiments.stats.correction import (
     box_ranges,
     correct_scores,
     error_budget,
+    missing_item_bounds,
     powered_scores,
 )
 from experiments.stats.errors import confusion_matrix, false_negative_rate, false_positive_rate
 from experiments.stats.scores import SCORES, score_bounds
 
 __all__ = ["score_benchmark"]
-
-SEED = 20261130
 
 
 def score_benchmark(
@@ -63,12 +72,8 @@ def score_benchmark(
     desk = _Desk(benchmark, calibration, choice or ScoringChoice(), against)
     sides = desk.sides(benchmark)
     scores = tuple(desk.score(side) for side in sides)
-    compared = compare_respondents(sides, desk.roles, level=desk.choice.level, shared=desk.shared)
-    others = (
-        ()
-        if against is None
-        else compare_sets(sides, desk.sides(against), desk.roles, level=desk.choice.level, shared=desk.shared)
-    )
+    compared = compare_respondents(sides, desk.roles, desk.intervals)
+    others = () if against is None else compare_sets(sides, desk.sides(against), desk.roles, desk.intervals)
     return Scoring(
         benchmark=benchmark,
         calibration=calibration,
@@ -76,6 +81,8 @@ def score_benchmark(
         labels=desk.labels,
         unused=tuple(label for label in benchmark.scale.labels if label not in desk.labels),
         errors=desk.errors(),
+        agreement=None if calibration is None else agree(calibration.raters, level=desk.choice.level),
+        shared=desk.intervals.shared,
         respondents=scores,
         contrasts=compared,
         set_contrasts=others,
@@ -93,7 +100,7 @@ class _Desk:
             raise ValueError(f"rank_by: no score, got {choice.rank_by!r}; expected one of {list(SCORES)}")
         self.benchmark, self.calibration, self.choice = benchmark, calibration, choice
         everyone = [*benchmark.respondents, *(against.respondents if against else ())]
-        self.places = _used_places(benchmark, everyone, calibration)
+        self.places = used_places(benchmark, everyone, calibration)
         self.labels = tuple(benchmark.scale.labels[place] for place in self.places)
         not_attempted = benchmark.not_attempted if benchmark.not_attempted in self.labels else None
         self.roles: dict[str, Any] = {
@@ -109,7 +116,8 @@ class _Desk:
             else LabelledItems(labelled.reference, np.asarray(labelled.counts)[:, self.places], labelled.clusters)
         )
         self.known = set(calibration.questions) if calibration else set()
-        self.shared = any(question in self.known for one in everyone for question in one.questions)
+        shared = any(question in self.known for one in everyone for question in one.questions)
+        self.intervals = Intervals(choice.level, shared, choice.method, choice.resamples)
 
     def sides(self, benchmark: Benchmark) -> list[Side]:
         return [self._side(one, benchmark.set_title) for one in benchmark.respondents]
@@ -120,13 +128,20 @@ class _Desk:
             return Side(cut, title, None)
         if self.choice.reweight is None:
             return Side(cut, title, self.labelled)
-        field = self.choice.reweight
-        own = strata_of(self.calibration.sample.items, field)
+        own, wanted = (
+            strata_of(sample.items, self.choice.reweight) for sample in (self.calibration.sample, respondent.sample)
+        )
+        return self._reweighted(Side(cut, title, self.labelled), own, wanted)
+
+    def _reweighted(self, side: Side, own: Sequence[str], wanted: Sequence[str]) -> Side:
+        """The side with the strata of its labelled items, ``own``, brought to the shares of ``wanted``."""
+        assert side.calibration is not None
         try:
-            return Side(cut, title, reweight(self.labelled, own, strata_of(respondent.sample.items, field)))
+            return replace(side, calibration=reweight(side.calibration, own, wanted))
         except MissingStrataError as error:
             missing = ", ".join(map(str, error.strata))
-            return Side(cut, title, None, f"uncorrected: no labelled item with {field} {missing}")
+            reason = f"uncorrected: no labelled item with {self.choice.reweight} {missing}"
+            return replace(side, calibration=None, reason=reason)
 
     def own_differences(self, sides: Sequence[Side]) -> list[CorrectedDifferences] | None:
         """Every pair, each side corrected by its own respondent's labelled items; ``None`` where there are none."""
@@ -136,10 +151,7 @@ class _Desk:
         if not {side.respondent.name for side in sides} & set(owners):
             return None
         own = [self._own_side(side, owners) for side in sides]
-        return [
-            correct_sides(first, second, self.roles, level=self.choice.level, shared=self.shared)
-            for first, second in combinations(own, 2)
-        ]
+        return [correct_sides(first, second, self.roles, self.intervals) for first, second in combinations(own, 2)]
 
     def _own_side(self, side: Side, owners: Sequence[str]) -> Side:
         assert self.labelled is not None
@@ -156,12 +168,15 @@ class _Desk:
         return RespondentScore(
             respondent=side.respondent,
             bounds=score_bounds(sample.counts, sample.expected, **self.roles) if sample.failure_counts else None,
+            corrected_bounds=self._missing(sample, correction),
+            without_verdict=int((sample.valid == 0).sum()),
             correction=correction,
             budgets={name: self._budget(side, name) for name in SCORES} if corrected else {},
             box=self._box(side) if corrected else {},
             powered=powered,
             powered_reason=reason,
             strata=self._strata(side.respondent),
+            by_rater=self._by_rater(side.respondent),
             shared_questions=len(self.known & set(side.respondent.questions)),
         )
 
@@ -180,24 +195,42 @@ class _Desk:
         )
 
     def _correct(self, side: Side) -> ScoreCorrection:
-        found = correct_scores(
-            side.respondent.graded,
-            side.calibration,
-            level=self.choice.level,
-            method=self.choice.method,
-            rng=np.random.default_rng(SEED),
-            resamples=self.choice.resamples,
-            shared_clusters=self.shared,
-            **self.roles,
-        )
-        if side.calibration is not None:
-            return found
-        return ScoreCorrection("uncorrected", side.reason, found.uncorrected, None, None, None)
+        found = correct_scores(side.respondent.graded, side.calibration, **self.intervals.options, **self.roles)
+        if side.calibration is None:
+            return ScoreCorrection("uncorrected", side.reason, found.uncorrected, None, None, None)
+        assert self.calibration is not None
+        return replace(found, reason=self.calibration.words.retold(found.reason) or "")
+
+    def _missing(self, sample: Sample, found: ScoreCorrection) -> Mapping[str, tuple[float, float] | None] | None:
+        """What the items without any verdict allow of the corrected scores."""
+        absent = int((sample.valid == 0).sum())
+        if found.shares is None or not absent:
+            return None
+        return missing_item_bounds(found.shares, absent / sample.n_items, **self.roles)
+
+    def _by_rater(self, respondent: Respondent) -> Mapping[str, ScoreCorrection]:
+        """The correction with each rater's labels as the reference, on the items that this one labelled."""
+        if self.calibration is None:
+            return {}
+        return {rater: self._as_rated(respondent, rater) for rater in self.calibration.raters.in_turn}
+
+    def _as_rated(self, respondent: Respondent, rater: str) -> ScoreCorrection:
+        assert self.calibration is not None
+        raters = self.calibration.raters
+        labelled, rows = labelled_by(raters, rater, self.places)
+        side, strange = Side(respondent, "", labelled), sorted(set(labelled.reference) - set(self.labels))
+        if strange:
+            return self._correct(replace(side, calibration=None, reason=f"not identified: no verdict is {strange[0]}"))
+        if self.choice.reweight is not None:
+            own = strata_of([raters.sample.items[row] for row in rows], self.choice.reweight)
+            side = self._reweighted(side, own, strata_of(respondent.sample.items, self.choice.reweight))
+        return self._correct(side)
 
     def _budget(self, side: Side, name: str) -> ErrorBudget | None:
         assert side.calibration is not None
         try:
-            return error_budget(side.respondent.graded, side.calibration, name, **self.roles)
+            shared = self.intervals.shared
+            return error_budget(side.respondent.graded, side.calibration, name, shared_clusters=shared, **self.roles)
         except NotIdentifiedError:  # at another level than the one asked for
             return None
 
@@ -233,8 +266,7 @@ class _Desk:
                 self.labelled,
                 strata_of(self.calibration.sample.items, field),
                 self.roles,
-                level=self.choice.level,
-                shared=self.shared,
+                self.intervals,
             )
             for field in self.choice.fields
         ]
@@ -258,16 +290,3 @@ def _rank(
         for one in scores
     ]
     return rank_respondents(standings, contrasts, own, score=choice.rank_by, level=choice.level)
-
-
-def _used_places(benchmark: Benchmark, respondents: Sequence[Respondent], calibration: Calibration | None) -> list[int]:
-    """Places of the labels that any verdict or person gave; the whole scale where fewer than two are left."""
-    scale = benchmark.scale.labels
-    tables = [one.sample.counts for one in respondents]
-    given: set[str] = set()
-    if calibration is not None:
-        tables.append(calibration.sample.counts)
-        given = set(calibration.sample.labels_given)
-    used = np.sum([table.sum(axis=0) for table in tables], axis=0) > 0
-    places = [place for place, label in enumerate(scale) if used[place] or label in given or label == benchmark.correct]
-    return places if len(places) > 1 else list(range(len(scale)))

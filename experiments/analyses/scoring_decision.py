@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from experiments.analyses.ranking import RankedPair
 from experiments.analyses.scoring_inputs import Benchmark, Calibration
+from experiments.analyses.scoring_raters_page import rater_sentence
 from experiments.analyses.scoring_results import RespondentScore, Scoring
 from experiments.analyses.scoring_words import SCORE_WORDS, plain_interval, score_text, value_text
 from experiments.analyses.strata_reweighting import FieldStrata
+from experiments.reports.label_words import PEOPLE
 from experiments.stats.correction import carry_over_note
 
 __all__ = ["decide"]
@@ -37,8 +39,8 @@ def _basis(scoring: Scoring) -> str:
         return f"{what}; level {level}."
     source = scoring.calibration.set_title if scoring.calibration else ""
     return (
-        f"{what}, held against people's labels of {errors.n_items:,} items in {errors.n_questions:,} questions of "
-        f"{source}; level {level}."
+        f"{what}, held against {scoring.words.givers} labels of {errors.n_items:,} items in "
+        f"{errors.n_questions:,} questions of {source}; level {level}."
     )
 
 
@@ -109,11 +111,13 @@ def _limits(scoring: Scoring) -> list[str]:
     if calibration is None or scoring.errors is None:
         return ["Without labelled items nothing is known of the grader's errors; as graded is not as it is."]
     return [
+        "" if calibration.words is PEOPLE else calibration.words.source,
         _carry_over(scoring.benchmark, calibration),
         _other_grader(scoring.benchmark, calibration),
         _strata(scoring),
         _missing(scoring.respondents, scoring.choice.rank_by),
-        "People's labels are taken as the truth.",
+        rater_sentence(scoring),
+        f"{calibration.words.givers.capitalize()} labels are taken as the truth.",
     ]
 
 
@@ -122,9 +126,9 @@ def _carry_over(benchmark: Benchmark, calibration: Calibration) -> str:
     items = [item.digest in labelled for one in benchmark.respondents for item in one.sample.items]
     n_labelled = sum(items)
     if items and n_labelled == len(items):
-        return "People labelled every item of the benchmark: their labels are its scores, and nothing need carry over."
+        return "Every item of the benchmark has a label: these are its scores, and nothing need carry over."
     source = f"the {len(calibration.questions):,} labelled items of {calibration.set_title}"
-    others = f"the {len(items) - n_labelled:,} items of the benchmark that nobody labelled"
+    others = f"the {len(items) - n_labelled:,} items of the benchmark without a label"
     return carry_over_note(source, others if n_labelled else benchmark.set_title)
 
 
@@ -168,7 +172,11 @@ def _missing(scores: Sequence[RespondentScore], name: str) -> str:
         bounds = None if one.bounds is None else one.bounds[name]
         if bounds is not None:
             absent = one.respondent.sample.n_expected - one.respondent.sample.n_verdicts
-            parts.append(f"{one.respondent.name} {absent:,} {plain_interval(name, *bounds)}")
+            part = f"{one.respondent.name} {absent:,} {plain_interval(name, *bounds)}"
+            open_ends = None if one.corrected_bounds is None else one.corrected_bounds[name]
+            if open_ends is not None:
+                part += f", corrected {plain_interval(name, *open_ends)} for {one.without_verdict:,} items without any"
+            parts.append(part)
     if not parts:
         return ""
     return (

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
+from experiments.analyses.question_names import name_questions
+from experiments.analyses.scoring_raters import Raters, read_raters
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
+from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.reference_labels import drop_stale_labels
 from experiments.reports.sample import Sample
 from experiments.stats.correction import GradedItems, LabelledItems
@@ -20,7 +23,6 @@ __all__ = [
     "Calibration",
     "GraderChoice",
     "Respondent",
-    "narrow_sample",
     "read_benchmark",
     "read_scoring",
 ]
@@ -88,7 +90,8 @@ class Calibration:
     """Labelled items that the same grader judged, or another whose errors are assumed to be the same.
 
     ``stale``, ``tied`` and ``unlabelled`` count items of the run that give no label: its label is of another text, its
-    people were divided, or nobody labelled it. ``rubric`` is that of the labels, ``grader_rubric`` the grader's.
+    people were divided, or nobody labelled it. ``rubric`` is that of the labels, ``grader_rubric`` the grader's;
+    ``words`` say whose labels they are, ``raters`` who gave them.
     """
 
     run_id: str
@@ -97,8 +100,10 @@ class Calibration:
     same_grader: bool
     rubric: str
     grader_rubric: str
+    words: LabelWords
     sample: Sample
     questions: tuple[str, ...]
+    raters: Raters
     stale: int
     tied: int
     unlabelled: int
@@ -139,28 +144,14 @@ def read_scoring(
     known = () if calibration is None else read_graded_samples(calibration)
     chosen, judge = _choose(graded, known, choice)
     items = [one.sample.items for one in chosen]
-    labelled = None if judge is None else judge.sample.labelled
-    names = _name_questions([*items, *([] if labelled is None else [labelled.items])])
+    names = name_questions([*items, *([] if judge is None else [judge.sample.items])])
     read = tuple(
         _read_benchmark(data, one, questions) for data, one, questions in zip(benchmarks, chosen, names, strict=False)
     )
-    if calibration is None or judge is None or labelled is None:
+    if calibration is None or judge is None:
         return read, None
-    _check_scale(read, labelled.scale)
-    return read, _read_calibration(calibration, judge, labelled, names[-1], read[0].grader_id)
-
-
-def narrow_sample(sample: Sample, places: Sequence[int]) -> Sample:
-    """The sample on a scale of some of its labels, in their order; the others are nobody's verdict."""
-    scale = sample.scale
-    labels = tuple(scale.labels[place] for place in places)
-    narrow = replace(
-        scale,
-        labels=labels,
-        letters={label: letter for label, letter in scale.letters.items() if label in labels},
-        words={label: words for label, words in scale.words.items() if label in labels},
-    )
-    return replace(sample, scale=narrow, counts=sample.counts[:, list(places)])
+    _check_scale(read, judge.sample.scale)
+    return read, _read_calibration(calibration, judge, names[-1], read[0].grader_id)
 
 
 def read_benchmark(data: RunData, grader: str | None = None) -> Benchmark:
@@ -236,11 +227,9 @@ def _take_respondent(name: str, sample: Sample, questions: Sequence[str]) -> Res
     return Respondent(name, sample.take(keep), own)
 
 
-def _read_calibration(
-    data: RunData, judge: GradedSample, labelled: Sample, questions: Sequence[str], grader_id: str
-) -> Calibration:
-    consensus = judge.labels.consensus
-    _, stale = drop_stale_labels(data.calibration_set)
+def _read_calibration(data: RunData, judge: GradedSample, questions: Sequence[str], grader_id: str) -> Calibration:
+    consensus, reference = judge.labels.consensus, judge.sample.reference
+    fresh, stale = drop_stale_labels(data.calibration_set)
     return Calibration(
         run_id=data.run_id,
         set_title=_title(data),
@@ -248,8 +237,10 @@ def _read_calibration(
         same_grader=judge.results.grader_id == grader_id,
         rubric=judge.labels.rubric,
         grader_rubric=judge.labels.grader_rubric,
-        sample=labelled,
-        questions=tuple(questions),
+        words=label_words({"label_source": data.calibration_set.label_source}),
+        sample=judge.sample.labelled,
+        questions=tuple(name for name, label in zip(questions, reference, strict=True) if label is not None),
+        raters=read_raters(fresh, judge, questions),
         stale=stale,
         tied=len(consensus.tied),
         unlabelled=len(consensus.unlabelled),
@@ -266,26 +257,6 @@ def _check_scale(benchmarks: Sequence[Benchmark], scale: LabelScale) -> None:
             raise SpecError(
                 f"--calibration: labels in the order {list(scale.labels)}; expected {list(benchmark.scale.labels)}"
             )
-
-
-def _name_questions(samples: Sequence[Sequence[Item]]) -> list[tuple[str, ...]]:
-    """One name for each question: that of the first sample that holds its text, else its sample's own.
-
-    Names of clusters alone prove nothing: in two sets ``q1`` may be two questions.
-    """
-    by_text: dict[str, str] = {}
-    named = []
-    for place, items in enumerate(samples):
-        known: dict[str, str] = {}
-        for item in items:
-            found = by_text.get(item.question)
-            if found is not None:
-                known[item.cluster_id] = min(found, known.get(item.cluster_id, found))
-        names = tuple(known.get(item.cluster_id, f"{place}:{item.cluster_id}") for item in items)
-        for item, name in zip(items, names, strict=True):
-            by_text.setdefault(item.question, name)
-        named.append(names)
-    return named
 
 
 def _respondent(item: Item) -> str:

@@ -10,6 +10,7 @@ from experiments.analyses.ranking import Place, RankedPair
 from experiments.analyses.score_table import ScoreContrast
 from experiments.analyses.scoring_decision import decide
 from experiments.analyses.scoring_inputs import Benchmark, Calibration
+from experiments.analyses.scoring_raters_page import by_rater_fields, rater_fields, raters_section
 from experiments.analyses.scoring_results import GraderErrors, RespondentScore, Scoring
 from experiments.analyses.scoring_sections import (
     budget_section,
@@ -21,6 +22,7 @@ from experiments.analyses.scoring_sections import (
 from experiments.analyses.scoring_strata_sections import strata_sections
 from experiments.analyses.strata_reweighting import FieldStrata
 from experiments.reports.document import Document, Paragraph, Section
+from experiments.reports.label_words import PEOPLE
 from experiments.stats.correction import CorrectedDifferences, ScoreCorrection
 
 __all__ = ["SCHEMA", "build_scoring_page", "scoring_fields"]
@@ -37,6 +39,7 @@ def build_scoring_page(scoring: Scoring) -> Document:
     sections = [
         head,
         errors_section(scoring),
+        raters_section(scoring),
         *score_sections(scoring),
         budget_section(scoring),
         *strata_sections(scoring),
@@ -54,6 +57,7 @@ def scoring_fields(scoring: Scoring) -> Fields:
         "schema": SCHEMA,
         "benchmark": _benchmark(benchmark),
         "calibration": None if calibration is None else _calibration(calibration),
+        "raters": rater_fields(scoring),
         "choice": asdict(scoring.choice),
         "labels": list(scoring.labels),
         "unused_labels": list(scoring.unused),
@@ -82,15 +86,16 @@ def _about(benchmark: Benchmark, calibration: Calibration | None) -> str:
     if calibration is None:
         return f"{about} No calibration: nothing is corrected."
     labels = f"{len(calibration.questions):,} labelled items of {calibration.set_title} (run {calibration.run_id})"
+    source = "" if calibration.words is PEOPLE else f" {calibration.words.source}"
     left_out = {
         "labels of a text that has changed": calibration.stale,
         "items whose people were divided": calibration.tied,
         "items without a label": calibration.unlabelled,
     }
     counted = ", ".join(f"{count:,} {words}" for words, count in left_out.items() if count)
-    text = f"{about} Errors of {calibration.grader} from {labels}{f'; left out: {counted}' if counted else ''}."
+    text = f"{about} Errors of {calibration.grader} from {labels}{f'; left out: {counted}' if counted else ''}.{source}"
     if calibration.rubric != calibration.grader_rubric:
-        text += f" People labelled under {calibration.rubric}; the grader follows {calibration.grader_rubric}."
+        text += f" Labels are under {calibration.rubric}; the grader follows {calibration.grader_rubric}."
     if not calibration.same_grader:
         text += f" It is not the grader of the benchmark ({benchmark.grader}): that its errors are the same is assumed."
     return text
@@ -145,6 +150,8 @@ def _respondent(score: RespondentScore) -> Fields:
         "coverage": sample.coverage,
         "failures": sample.failure_counts,
         "bounds": score.bounds,
+        "n_without_verdict": score.without_verdict,
+        "corrected_bounds": score.corrected_bounds,
         **_correction(score.correction),
         "error_budget": {name: None if one is None else asdict(one) for name, one in score.budgets.items()},
         "box": {name: asdict(one) for name, one in score.box.items()},
@@ -153,6 +160,7 @@ def _respondent(score: RespondentScore) -> Fields:
         else {name: asdict(one) for name, one in score.powered.items()},
         "prediction_powered_reason": score.powered_reason,
         "strata": [_strata(one) for one in score.strata],
+        "by_rater": by_rater_fields(score),
     }
 
 
@@ -197,6 +205,7 @@ def _contrast(contrast: ScoreContrast) -> Fields:
         "as_graded": {name: asdict(one) for name, one in contrast.graded.items()},
         "corrected": _differences(contrast.corrected),
         "reason": contrast.corrected.reason,
+        "undefined_resamples": contrast.corrected.undefined_resamples,
     }
 
 

@@ -9,7 +9,9 @@ from typing import Literal
 from experiments.analyses.ranking import Ranking
 from experiments.analyses.score_table import ScoreContrast
 from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
+from experiments.analyses.scoring_raters import RaterAgreement
 from experiments.analyses.strata_reweighting import FIELDS, FieldStrata, StratumField
+from experiments.reports.label_words import PEOPLE, LabelWords
 from experiments.stats.correction import ErrorBudget, PoweredScore, ScoreCorrection, ScoreRange
 from experiments.stats.errors import ConfusionMatrix
 from experiments.stats.estimate import Estimate
@@ -26,7 +28,7 @@ class ScoringChoice:
     level
         Confidence level, of intervals and of the family of pairs.
     method
-        Interval of a corrected score: ``delta``, or ``bootstrap`` of questions. Differences are the delta method's.
+        Interval of a corrected score or difference: ``delta``, or ``bootstrap`` of questions.
     rank_by
         The score of the ranking.
     fields
@@ -71,6 +73,10 @@ class RespondentScore:
     ----------
     bounds
         What missing verdicts allow of each score as graded; ``None`` where none is missing.
+    corrected_bounds
+        What items without any verdict allow of each corrected score; ``None`` where there is no such item or score.
+    without_verdict
+        Items without any verdict.
     correction
         As graded, and corrected or the reason why not.
     budgets
@@ -81,24 +87,32 @@ class RespondentScore:
         Prediction-powered scores; ``None`` with ``powered_reason`` where they may not be used.
     strata
         Strata of the benchmark beside those of the calibration.
+    by_rater
+        The correction with each rater's labels by themselves; empty where one person labelled, or nobody.
     shared_questions
         Its questions that have a labelled item.
     """
 
     respondent: Respondent
     bounds: Mapping[str, tuple[float, float] | None] | None
+    corrected_bounds: Mapping[str, tuple[float, float] | None] | None
+    without_verdict: int
     correction: ScoreCorrection
     budgets: Mapping[str, ErrorBudget | None]
     box: Mapping[str, ScoreRange]
     powered: Mapping[str, PoweredScore] | None
     powered_reason: str
     strata: tuple[FieldStrata, ...]
+    by_rater: Mapping[str, ScoreCorrection]
     shared_questions: int
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """All of it. ``labels`` are those that occur at all; a label that is nowhere is left off, and in ``unused``."""
+    """All of it. ``labels`` are those that occur at all; a label that is nowhere is left off, and in ``unused``.
+
+    ``agreement`` is that of several raters; ``shared`` says whether benchmark and calibration share questions.
+    """
 
     benchmark: Benchmark
     calibration: Calibration | None
@@ -106,6 +120,8 @@ class Scoring:
     labels: tuple[str, ...]
     unused: tuple[str, ...]
     errors: GraderErrors | None
+    agreement: RaterAgreement | None
+    shared: bool
     respondents: tuple[RespondentScore, ...]
     contrasts: tuple[ScoreContrast, ...]
     set_contrasts: tuple[ScoreContrast, ...]
@@ -115,3 +131,8 @@ class Scoring:
     def has_attempts(self) -> bool:
         """Whether an answer can be no attempt."""
         return self.benchmark.not_attempted in self.labels
+
+    @property
+    def words(self) -> LabelWords:
+        """Whose labels the grader is held against."""
+        return PEOPLE if self.calibration is None else self.calibration.words

@@ -41,6 +41,8 @@ _TABLED = ("f1", "correct", "accuracy_given_attempted", "attempted", "not_attemp
 _FULL = 10
 """Of more pairs than this only the differences of the ranked score are shown."""
 
+_METHODS = {"delta": "by the delta method", "bootstrap": "by bootstrap of questions"}
+
 _OF_ATTEMPTS = ("not_attempted", "attempted", "accuracy_given_attempted", "f1")
 
 
@@ -51,7 +53,7 @@ def _shown(scoring: Scoring) -> list[str]:
 
 
 def errors_section(scoring: Scoring) -> Section | None:
-    """What the grader says where people say what."""
+    """What the grader says where people, or whoever labelled, say what."""
     errors = scoring.errors
     if errors is None:
         return None
@@ -64,8 +66,8 @@ def errors_section(scoring: Scoring) -> Section | None:
         f"{errors.n_items:,} items in {errors.n_questions:,} questions."
     )
     if scoring.unused:
-        text += f" Nobody, grader or person, said {', '.join(scoring.unused)}: left off the scale."
-    table = Table(("people say", "verdicts", *(f"grader: {label}" for label in scoring.labels)), tuple(rows))
+        text += f" No verdict and no label is {', '.join(scoring.unused)}: left off the scale."
+    table = Table((scoring.words.say, "verdicts", *(f"grader: {label}" for label in scoring.labels)), tuple(rows))
     return Section("The grader's errors", 2, (Paragraph(text), table))
 
 
@@ -87,16 +89,16 @@ def _score_table(score: RespondentScore, scoring: Scoring) -> Table:
     columns = ["score", "as graded", "corrected"]
     columns += [f"if rates off by {100 * box:g} points"] if score.box else []
     columns += ["PPI++"] if powered is not None else []
-    columns += ["missing verdicts allow"] if score.bounds is not None else []
+    columns += ["as graded, missing verdicts allow"] if score.bounds is not None else []
+    columns += ["corrected, missing items allow"] if score.corrected_bounds is not None else []
     rows = []
     for name in _shown(scoring):
         row = [SCORE_WORDS[name], score_text(name, score.correction.uncorrected[name])]
         row.append(score_text(name, corrected[name] if corrected else None))
         row += [_range(name, score.box[name].low, score.box[name].high)] if score.box else []
         row += [score_text(name, powered[name].estimate)] if powered is not None else []
-        if score.bounds is not None:
-            bounds = score.bounds[name]
-            row.append(DASH if bounds is None else plain_interval(name, *bounds))
+        for bounds in (score.bounds, score.corrected_bounds):
+            row += [] if bounds is None else [_range(name, *(bounds[name] or (None, None)))]
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
 
@@ -109,6 +111,11 @@ def _notes(score: RespondentScore, box: float) -> Iterator[str]:
         yield f"At the edge: {correction.shares.message}."
     if correction.undefined_resamples:
         yield f"{correction.undefined_resamples:,} resamples could not be solved and are left out."
+    if score.corrected_bounds is not None:
+        yield (
+            f"{score.without_verdict:,} items have no verdict at all and are left out of what is corrected; the bounds "
+            "are its values if all of them were wrong, right or not attempted."
+        )
     if any(one.unidentified for one in score.box.values()):
         share = max(one.unidentified for one in score.box.values())
         yield f"At {percent(share)} of the error rates within {100 * box:g} points nothing is identified."
@@ -126,20 +133,25 @@ def budget_section(scoring: Scoring) -> Section | None:
     for one in scoring.respondents:
         budget = one.budgets.get(name)
         if budget is not None:
-            shares = (budget.questions, budget.repeats, budget.grader_error, budget.calibration)
+            shares = [budget.questions, budget.repeats, budget.grader_error, budget.calibration]
+            shares += [budget.shared] if scoring.shared else []
             error = value_text(name, budget.variance**0.5)
             rows.append((one.respondent.name, error, *(share_text(share) for share in shares)))
     if not rows:
         return None
-    head = ("respondent", "standard error", "questions", "repeats", "grader error", "calibration size")
+    head = ["respondent", "standard error", "questions", "repeats", "grader error", "calibration size"]
     text = (
-        f"Shares of the variance of corrected {SCORE_WORDS[name]} (delta method, the samples taken as independent). "
-        "More questions lessen the first, more repeats the second, more labels the last, a better grader all but the "
-        "first."
+        f"Shares of the variance of corrected {SCORE_WORDS[name]}, by the delta method and by question. More questions "
+        "lessen the first, more repeats the second, more labels the fourth, a better grader all but the first."
     )
+    if scoring.shared:
+        head.append("shared questions")
+        text += (
+            " Shared questions: what benchmark and labelled items of the same question add together, or, below 0, take."
+        )
     if any(row[3] == DASH for row in rows):
         text += " Without repeats their noise is part of grader error and calibration size."
-    return Section("Where the variance comes from", 2, (Paragraph(text), Table(head, tuple(rows))))
+    return Section("Where the variance comes from", 2, (Paragraph(text), Table(tuple(head), tuple(rows))))
 
 
 def difference_sections(scoring: Scoring) -> Iterator[Section]:
@@ -174,7 +186,8 @@ def _differences(heading: str, scoring: Scoring, contrasts: tuple[ScoreContrast,
     head = ("difference", "questions", "score", "as graded", "p", "corrected", "p, corrected")
     text = (
         "First less second, in points; * where the raw p-value is below 0.05, without regard to how many are tested. "
-        "Corrected differences count once what both share: questions and calibration. Other scores: --format json."
+        "Corrected differences count once what both share, questions and calibration; intervals and p "
+        f"{_METHODS[scoring.choice.method]}. Other scores: --format json."
     )
     return Section(heading, 2, (Paragraph(text), Table(head, tuple(rows), n_text=3)))
 

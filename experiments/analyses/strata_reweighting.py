@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from calibration_sets.item import Item
+from experiments.analyses.score_table import Intervals
 from experiments.stats.correction import (
     GradedItems,
     LabelledItems,
@@ -51,7 +52,7 @@ class FieldStrata:
     distance
         Half the sum of the differences of shares: 0 where the samples match, 1 where they have nothing in common.
     corrections
-        The scores under the error rates of each stratum of the calibration.
+        The scores under the error rates of each stratum of the calibration; their intervals are the delta method's.
     reweighted
         The scores with the confusion matrix reweighted to the benchmark's shares; ``None`` where that is ``refused``.
     effective
@@ -98,9 +99,7 @@ def compare_strata(
     calibration: LabelledItems,
     calibration_strata: Sequence[str],
     roles: Mapping[str, Any],
-    *,
-    level: float,
-    shared: bool,
+    intervals: Intervals,
 ) -> FieldStrata | None:
     """Strata of both samples side by side; ``None`` where both are one and the same stratum.
 
@@ -110,20 +109,22 @@ def compare_strata(
         What the strata are of.
     benchmark, calibration
         The two samples, and the stratum of each of their items.
-    roles, level, shared
+    roles, intervals
         As in :func:`experiments.analyses.score_table.compare_respondents`.
     """
     if set(calibration_strata) == set(benchmark_strata) and len(set(benchmark_strata)) == 1:
         return None
     strata = _strata(calibration_strata, benchmark_strata)
-    corrections = stratum_corrections(benchmark, calibration, calibration_strata, level=level, **roles)
+    corrections = stratum_corrections(
+        benchmark, calibration, calibration_strata, level=intervals.level, shared_clusters=intervals.shared, **roles
+    )
     reweighted, effective, refused = None, None, ""
     try:
         weighted = reweight(calibration, calibration_strata, benchmark_strata)
     except MissingStrataError as error:
         refused = f"no labelled item of {', '.join(map(str, error.strata))}"
     else:
-        reweighted = correct_scores(benchmark, weighted, level=level, shared_clusters=shared, **roles)
+        reweighted = correct_scores(benchmark, weighted, **intervals.options, **roles)
         effective = _effective(weighted)
     distance = sum(abs(one.calibration_share - one.benchmark_share) for one in strata) / 2
     ordered = tuple(sorted(corrections, key=lambda one: str(one.stratum)))

@@ -20,7 +20,7 @@ from experiments.stats.comparisons.multiplicity import AdjustedPValues, adjust_p
 from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.comparisons.wording_rule import RuleCheck, WordingRule, decide_wording
 
-__all__ = ["AdoptedWording", "WordingComparison", "WordingResult", "compare_wordings"]
+__all__ = ["RESAMPLES", "AdoptedWording", "WordingComparison", "WordingResult", "compare_wordings"]
 
 RESAMPLES = 10_000
 
@@ -73,6 +73,8 @@ class WordingResult:
         One a wording, in the same order.
     looks
         What was looked at, of a comparison that may be looked at while it runs.
+    as_graded
+        Of scores that are corrected for the grader's errors: the same comparison of the scores as it judged them.
     """
 
     facts: WordingFacts
@@ -84,6 +86,7 @@ class WordingResult:
     adjusted: Mapping[str, Mapping[str, AdjustedPValues]]
     decisions: tuple[AdoptedWording, ...]
     looks: LookedAt | None
+    as_graded: WordingResult | None = None
 
     @property
     def chosen(self) -> AdoptedWording | None:
@@ -113,9 +116,16 @@ def compare_wordings(
     Raises
     ------
     SpecError
-        If a comparison of a fixed size lacks what is still to be asked for, or the rule does not fit the run.
+        If a comparison of a fixed size lacks what is still to be asked for, the rule does not fit the run, or scores
+        that are corrected for the grader are to be looked at while it runs.
     """
     named = _find_control(grid.facts, spec, control)
+    if spec is not None and spec.stopping == "anytime" and grid.facts.corrected_by is not None:
+        raise SpecError(
+            f'{grid.facts.run_id}: --calibration with ab.stopping = "anytime"; expected one of the two: limits that '
+            "hold at all looks rest on questions whose numbers are known, and corrected scores rest on error rates "
+            'that are estimated. A comparison of a fixed size (stopping = "fixed-size") can be corrected'
+        )
     rule = None if spec is None else _rule(spec, grid.facts, level)
     if spec is not None and spec.stopping == "anytime" and rule is not None:
         return _look(grid, spec, rule, named)

@@ -64,6 +64,8 @@ class WordingFacts:
         Items and questions, the question being what statistics count.
     notes
         What a reader should know.
+    corrected_by
+        The labelled items by which scores are corrected for the grader's errors; ``None`` where they are as graded.
     """
 
     run_id: str
@@ -75,6 +77,7 @@ class WordingFacts:
     n_items: int
     n_questions: int
     notes: tuple[str, ...]
+    corrected_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
