@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.figure_output import FiguresOption
 from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, OutOption, Parser, StoreOption
 from experiments.commands.report_output import write_report
 from experiments.reports.escaping import visible
@@ -21,6 +22,10 @@ def report(
     parser: Annotated[
         Parser | None, typer.Option("--parser", help="Read the replies with this parser; 'both' compares them.")
     ] = None,
+    times: Annotated[
+        bool, typer.Option("--times", help="Tell how long the calls took; no two runs then have the same report.")
+    ] = False,
+    figures: FiguresOption = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Print the report of a run, from the store alone; no model is called.
@@ -30,9 +35,11 @@ def report(
       autorater report quickstart
       autorater report quickstart --format json --out report.json
       autorater report quickstart --parser both
+      autorater report quickstart --times
+      autorater report quickstart --figures figures/
     """
     with RunStore(store, must_exist=True) as opened:
-        write_report(opened, name, parser, output_format, out)
+        write_report(opened, name, parser, output_format, out, times=times, figures=figures)
 
 
 def runs(store: StoreOption = DEFAULT_STORE) -> None:

@@ -14,37 +14,53 @@ from experiments.commands.terminal import FILE_WIDTH, terminal_width
 
 __all__ = ["write_report"]
 
+from experiments.commands.figure_output import check_figures, write_run_figures
 from experiments.commands.options import Format, Parser
 from experiments.reports import build_report, render_json, render_markdown, render_text
 from experiments.reports.inputs import RunData
 from experiments.reports.report_file import write_report_file
 from experiments.respondents.counts_page import counts_as_data, describe_counts
-from experiments.store.run_records import load_run_data
+from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
 from graders.verdict import ParserRule
 
 
-def write_report(store: RunStore, name: str, parser: Parser | None, output_format: Format, out: Path | None) -> None:
-    """Write the report of a run, or, of a run that asked respondents, their counts.
+def write_report(
+    store: RunStore,
+    name: str,
+    parser: Parser | None,
+    output_format: Format,
+    out: Path | None,
+    *,
+    times: bool = False,
+    figures: Path | None = None,
+) -> None:
+    """Write the report of a run, or, of a run that asked respondents, their counts; and its figures to a folder.
 
     Raises
     ------
     ExperimentError
-        If there is no such run, or the file cannot be written.
+        If there is no such run, or a file cannot be written, or figures cannot be drawn.
     """
+    if figures is not None:
+        check_figures(figures)
     rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
     compare = None if parser is None else parser is Parser.both
     data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
     if data.answering is not None:
         _print_or_write(_counts_text(data, output_format), out)
+        if figures is not None:
+            write_run_figures(data, None, load_decisions(store, name), figures, level=analyses.level)
         return
-    built = build_report(data, level=analyses.level)
+    built = build_report(data, level=analyses.level, times=times)
     renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
         Format.text: partial(render_text, width=terminal_width() if out is None else FILE_WIDTH),
         Format.md: render_markdown,
         Format.json: render_json,
     }
     _print_or_write(renderers[output_format](built), out)
+    if figures is not None:
+        write_run_figures(data, built, load_decisions(store, name), figures, level=analyses.level)
 
 
 def _counts_text(data: RunData, output_format: Format) -> str:

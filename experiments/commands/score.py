@@ -16,7 +16,8 @@ from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
 from experiments.analyses.scoring_page import build_scoring_page, scoring_fields
 from experiments.analyses.scoring_results import ScoringChoice
 from experiments.analyses.strata_reweighting import FIELDS
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.figure_output import FiguresOption, check_figures, write_score_figures
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.reports.report_file import check_report_file
@@ -28,7 +29,7 @@ __all__ = ["score"]
 
 
 class Method(StrEnum):
-    """Intervals of corrected scores."""
+    """Intervals of corrected scores and differences."""
 
     delta = "delta"
     bootstrap = "bootstrap"
@@ -65,7 +66,9 @@ def score(
         bool,
         typer.Option("--other-grader-assumed", help="Take another grader's errors for those of --grader."),
     ] = False,
-    method: Annotated[Method, typer.Option("--method", help="Intervals of corrected scores.")] = Method.delta,
+    method: Annotated[
+        Method, typer.Option("--method", help="Intervals of corrected scores and differences.")
+    ] = Method.delta,
     rank_by: Annotated[str, typer.Option("--rank-by", help="Score of the ranking and the decision.")] = "f1",
     strata: Annotated[
         list[StratumField] | None, typer.Option("--strata", help="Look at these strata alone; may be repeated.")
@@ -86,6 +89,7 @@ def score(
     store: StoreOption = DEFAULT_STORE,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
+    figures: FiguresOption = None,
 ) -> None:
     """Score a benchmark as graded and corrected for its grader's errors, from the store alone.
 
@@ -100,10 +104,13 @@ def score(
       autorater score verified --calibration mine --reweight topic --rank-by accuracy_given_attempted
       autorater score verified --calibration mine --against simpleqa --format json --out score.json
       autorater score verified --calibration verified --labelled-at-random
+      autorater score verified --calibration mine --figures figures/
     """
     _check(rank_by, level, box, penalty)
     if out is not None:
         check_report_file(out)
+    if figures is not None:
+        check_figures(figures)
     names = [benchmark] if against is None else [benchmark, against]
     with ExitStack() as stack:
         opened = stack.enter_context(RunStore(store, must_exist=True))
@@ -126,13 +133,14 @@ def score(
     )
     found = score_benchmark(read[0], labelled, asked, against=read[1] if against is not None else None)
     write_page(build_scoring_page(found), scoring_fields(found), output_format, out)
+    if figures is not None:
+        write_score_figures(runs[0], found, figures)
 
 
 def _check(rank_by: str, level: float, box: float, penalty: float) -> None:
     if rank_by not in SCORES:
         raise SpecError(f"--rank-by: no score {shorten(rank_by)}; expected one of {list(SCORES)}")
-    if not 0.5 < level < 1:
-        raise SpecError(f"--level: {level:g}; expected a number between 0.5 and 1")
+    check_level(level)
     if not 0 <= box <= 1:
         raise SpecError(f"--box: {box:g}; expected a number from 0 to 1")
     if not 0 <= penalty < math.inf:
