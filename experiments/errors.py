@@ -5,6 +5,7 @@
     ├── StoreError      the store cannot be opened, or is not one
     ├── RunNotFoundError  no run of that name in the store
     ├── ImportFileError a file of a grader's verdicts is malformed
+    ├── ReviewError     no review of that name, or something that it does not allow
     └── BudgetError     the limit of a run's cost is reached, or cannot be kept
 
 Every message has the form ``where: what, got; expected`` and fits one line.
@@ -12,7 +13,15 @@ Every message has the form ``where: what, got; expected`` and fits one line.
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "ExperimentError", "ImportFileError", "RunNotFoundError", "SpecError", "StoreError"]
+__all__ = [
+    "BudgetError",
+    "ExperimentError",
+    "ImportFileError",
+    "ReviewError",
+    "RunNotFoundError",
+    "SpecError",
+    "StoreError",
+]
 
 
 class ExperimentError(Exception):
@@ -33,6 +42,10 @@ class RunNotFoundError(ExperimentError):
 
 class ImportFileError(ExperimentError):
     """A file of a grader's verdicts is malformed; the message names file and line."""
+
+
+class ReviewError(ExperimentError):
+    """A label store has no review of that name, or a label or undoing is none that the review allows."""
 
 
 class BudgetError(ExperimentError):

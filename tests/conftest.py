@@ -69,6 +69,22 @@ def weights() -> Path:
         pytest.skip(f"SKIPPED, NOT PASSED: {error}")
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Chromium, driven by Playwright, for the whole session; skipped, and says so, where either is missing."""
+    path = os.environ.get("AUTORATER_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("SKIPPED, NOT PASSED: no Chromium; install it or name it in AUTORATER_CHROMIUM")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        pytest.skip(f"SKIPPED, NOT PASSED: playwright is not installed ({error})")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
 @dataclass(frozen=True)
 class Study:
     """A folder with a small set, a recording of its grader, and the experiment that joins them.

@@ -22,16 +22,17 @@ BUSY_SECONDS = 60
 """So long another process may hold the store before this one gives up."""
 
 
-def check_place(path: Path, *, must_exist: bool) -> None:
-    """Raise ``StoreError`` where no store can be, or, with ``must_exist``, none is."""
+def check_place(path: Path, *, must_exist: bool, option: str = "--store PATH") -> None:
+    """Raise ``StoreError`` where no store can be, or, with ``must_exist``, none is; ``option`` names another one."""
     try:
-        is_file, is_other, has_folder = path.is_file(), path.exists(), path.parent.is_dir()
+        # In this order: another process may make the store between two questions.
+        is_other, is_file, has_folder = path.exists(), path.is_file(), path.parent.is_dir()
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}; expected the path of a store") from error
     if is_other and not is_file:
         raise StoreError(f"{path}: {'a folder' if path.is_dir() else 'not a plain file'}; expected the path of a store")
     if must_exist and not is_file:
-        raise StoreError(f"{path}: no such store; expected the file of an earlier run (or --store PATH)")
+        raise StoreError(f"{path}: no such store; expected the file of an earlier run (or {option})")
     if not has_folder:
         raise StoreError(f"{path}: its folder does not exist; expected an existing folder")
 

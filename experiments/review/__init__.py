@@ -1,0 +1,1 @@
+"""Labelling by people: the labels they give, kept from the moment they give them, and the local pages they use."""

@@ -1,0 +1,114 @@
+// Keys, focus, and what is told to screen readers. Without this script the pages work by their forms and links.
+"use strict";
+
+(() => {
+  // A second press of a key that was meant for the item before must not label the one that has just come.
+  const SETTLE_MS = 250;
+  let shownAt = performance.now();
+  let waiting = 0;
+
+  const page = () => document.getElementById("page");
+  const settled = () => waiting === 0 && performance.now() - shownAt >= SETTLE_MS;
+  const isWriting = (element) => element.matches?.("textarea, input, select, [contenteditable]") ?? false;
+  const say = (id, text) => { document.getElementById(id).textContent = text; };
+
+  function findByKey(attribute, key) {
+    return [...document.querySelectorAll(`[${attribute}]`)].find((one) => one.getAttribute(attribute) === key);
+  }
+
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (isWriting(event.target)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const field = findByKey("data-key-focus", key);
+    const list = findByKey("data-key-toggle", key);
+    const button = findByKey("data-key", key);
+    if (!(field || list || button)) return;
+    event.preventDefault();
+    if (event.repeat) return;
+    if (field) field.focus();
+    if (list) toggle(list);
+    if (button && settled()) button.click();
+  }
+
+  function toggle(list) {
+    list.open = !list.open;
+    list.querySelector("summary").focus();
+  }
+
+  // One decision a press: the second click of a double click, and clicks before the page has settled, decide nothing.
+  function guard(event) {
+    if (!event.target.closest?.("[data-decides]")) return;
+    if (event.detail > 1 || !settled()) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }
+
+  const isQuiet = (event) => event.target.matches?.("[data-quiet]") ?? false;
+
+  function begin(event) {
+    if (isQuiet(event)) return;
+    waiting += 1;
+    event.detail.ctx.counted = true;
+    page().setAttribute("aria-busy", "true");
+  }
+
+  function end(event) {
+    if (!event.detail.ctx.counted) return;
+    waiting = Math.max(0, waiting - 1);
+    if (waiting === 0) page().removeAttribute("aria-busy");
+  }
+
+  function arrive(event) {
+    if (event.detail.ctx.response?.status < 400) say("alert", "");
+    if (!event.detail.ctx.counted || event.detail.ctx.swap === "none") return;
+    const before = shownItem;
+    show();
+    const stays = before === shownItem && document.activeElement !== document.body;
+    if (!stays) {
+      document.querySelector("[data-focus]")?.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+    }
+  }
+
+  let shownItem = "";
+  function show() {
+    shownItem = page().dataset.item ?? "";
+    shownAt = performance.now();
+    say("status", page().dataset.announce ?? "");
+  }
+
+  function refuse(event) {
+    const told = new DOMParser().parseFromString(event.detail.ctx.text ?? "", "text/html").getElementById("problem");
+    const reason = told ? told.textContent : `the server answered ${event.detail.ctx.response.status}`;
+    say("alert", `Not done: ${reason}`);
+  }
+
+  function lose() {
+    say("alert", "The server does not answer: this was not recorded. Start 'autorater review' again, then repeat it here.");
+  }
+
+  // The token has become a cookie; it need not stand in the address or in the history.
+  function dropToken() {
+    const address = new URL(window.location.href);
+    if (!address.searchParams.has("token")) return;
+    address.searchParams.delete("token");
+    window.history.replaceState(null, "", address);
+  }
+
+  dropToken();
+  document.addEventListener("keydown", press);
+  document.addEventListener("click", guard, true);
+  document.addEventListener("htmx:before:request", begin);
+  document.addEventListener("htmx:finally:request", end);
+  document.addEventListener("htmx:after:swap", arrive);
+  document.addEventListener("htmx:response:error", refuse);
+  document.addEventListener("htmx:error", lose);
+  document.documentElement.classList.add("scripted");
+  show();
+  document.querySelector("[data-focus]")?.focus({ preventScroll: true });
+})();
