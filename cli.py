@@ -11,14 +11,18 @@ import typer
 
 import calibration_sets.commands
 import experiments.commands.ab
+import experiments.commands.answers
 import experiments.commands.choose
 import experiments.commands.drift
 import experiments.commands.gate
+import experiments.commands.labels
 import experiments.commands.plan
 import experiments.commands.probe
 import experiments.commands.queue
 import experiments.commands.report
+import experiments.commands.review
 import experiments.commands.run
+import experiments.commands.runs
 import experiments.commands.score
 import experiments.commands.verdict_import
 import graders.commands
@@ -59,20 +63,23 @@ Examples:
 for command in (
     experiments.commands.run.run,
     experiments.commands.report.report,
-    experiments.commands.report.runs,
     experiments.commands.choose.choose,
     experiments.commands.ab.ab,
     experiments.commands.score.score,
     experiments.commands.probe.probe,
     experiments.commands.gate.gate,
     experiments.commands.drift.drift,
+    experiments.commands.review.review,
 ):
     app.command()(command)
+app.add_typer(experiments.commands.runs.runs_app, name="runs")
 app.add_typer(experiments.commands.verdict_import.import_app, name="import")
 app.add_typer(experiments.commands.plan.plan_app, name="plan")
 app.add_typer(experiments.commands.queue.queue_app, name="queue")
+app.add_typer(experiments.commands.labels.labels_app, name="labels")
 app.add_typer(calibration_sets.commands.app, name="sets")
 app.add_typer(graders.commands.graders_app, name="graders")
+app.add_typer(experiments.commands.answers.answers_app, name="answers")
 app.add_typer(graders.models_commands.models_app, name="models")
 
 

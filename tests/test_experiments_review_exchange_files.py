@@ -13,14 +13,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from review_pages import HOSTILE, make_plan, make_set
 
 from calibration_sets.errors import SetFileError
 from calibration_sets.scale import LabelScale
 from experiments.errors import ReviewError
-from experiments.review.events import NewEvent
+from experiments.review.events import Event, NewEvent
 from experiments.review.exchange.argilla import render_settings, user_id, write_records
 from experiments.review.exchange.argilla_export import read_argilla
 from experiments.review.exchange.defused_cells import defuse, restore
@@ -37,7 +37,7 @@ from experiments.review.exchange.row_tables import (
 from experiments.review.exchange.verdict_hints import Hint
 from experiments.review.label_row import LabelRow
 from experiments.review.label_store import LabelStore
-from experiments.review.labels import load_labels
+from experiments.review.labels import label_rows, load_labels
 
 PLAN = make_plan(make_set(HOSTILE[:4]))
 REVIEW = PLAN.review
@@ -87,10 +87,13 @@ def new_events(draw: st.DrawFn) -> list[NewEvent]:
 
 
 def rows_of(events: Sequence[NewEvent]) -> list[LabelRow]:
-    with tempfile.TemporaryDirectory() as folder, LabelStore(Path(folder, "labels.sqlite")) as store:
-        store.create_review(REVIEW)
-        store.append_many(REVIEW, events)
-        return load_labels(store)
+    """The labels as they stand after events, without a store."""
+    stored = []
+    for number, one in enumerate(events, start=1):
+        fields = asdict(one)
+        del fields["token"]
+        stored.append(Event(event_id=number, review_id=REVIEW.review_id, **fields))
+    return label_rows(REVIEW, stored)
 
 
 def row(place: int = 0, **changes: Any) -> LabelRow:
@@ -112,7 +115,7 @@ def row(place: int = 0, **changes: Any) -> LabelRow:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(events=new_events())
 def test_what_is_exported_comes_back_and_nothing_else(name: str, events: list[NewEvent]) -> None:
     write, read = FORMATS[name]
@@ -132,6 +135,9 @@ def test_what_is_exported_comes_back_and_nothing_else(name: str, events: list[Ne
     assert order(back) == order(rows)
 
 
+@example("'=1")
+@example("''=1")
+@example("' @x")
 @given(texts)
 def test_a_defused_cell_is_no_formula_and_comes_back(text: str) -> None:
     cell = defuse(text)
@@ -287,9 +293,9 @@ def test_drafts_other_controls_and_ground_truth_are_told(tmp_path: Path) -> None
     found = read_tasks(tmp_path, task, raters={"3": "Ann"})
     assert [one.role for one in found.rows] == ["label"]
     assert found.notes == (
-        "1 results of the control 'mood' are not read",
-        "1 drafts are left out: nobody has submitted them",
-        "1 annotations are marked as ground truth; they count as labels, not as adjudications",
+        "not read, results of the control 'mood': 1",
+        "left out, drafts that nobody has submitted: 1",
+        "annotations marked as ground truth, which count as labels and not as adjudications: 1",
     )
 
 
@@ -362,7 +368,7 @@ def test_responses_of_argilla_are_labels_and_drafts_are_not(tmp_path: Path) -> N
     (one,) = found.rows
     assert (one.rater, one.label, one.note, one.blind, one.labelled_at) == ("argilla:u1", "CORRECT", "hm", True, None)
     assert found.notes == (
-        "1 drafts are left out: nobody has submitted them",
+        "left out, drafts that nobody has submitted: 1",
         "user u1 has no name here; 'argilla:u1' stands for it, or give --rater u1=NAME",
     )
 
@@ -402,7 +408,7 @@ def test_what_is_no_record_is_named_with_its_number(tmp_path: Path, changes: Map
 
 def test_other_questions_are_named(tmp_path: Path) -> None:
     more = {"mood.responses": [1, 2], "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["draft"] * 2}
-    assert "2 responses to the question 'mood' are not read" in read_records(tmp_path, record(**more)).notes
+    assert "not read, responses to the question 'mood': 2" in read_records(tmp_path, record(**more)).notes
 
 
 def test_a_changed_response_keeps_its_rater_and_loses_its_time(tmp_path: Path) -> None:

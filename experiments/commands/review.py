@@ -128,7 +128,7 @@ def _plan_run(
 
 def _names_run(store: RunStore, name: str) -> bool:
     """Whether a name is a run's. The beginning of one is not, where a set has all of the name."""
-    ids = [record.run_id for record, _ in store.list_runs()]
+    ids = list(store.run_times())
     if name in ids or any(run_id.rpartition("-")[0] == name for run_id in ids):
         return True
     is_set = name in list_shipped_sets() or Path(name).is_dir()

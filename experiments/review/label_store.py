@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, RowMapping, inspect, select
+from sqlalchemy import Connection, RowMapping, func, inspect, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
@@ -118,6 +118,21 @@ class LabelStore:
             _check(review, one)
         with self._writing() as connection:
             return [_append(connection, review, one) for one in new]
+
+    def append_unless_newer(self, review: Review, new: Sequence[NewEvent], *, newest: int) -> bool:
+        """Make several events durable if ``newest`` is still the last event on the review's rubric and scale.
+
+        Returns whether it is: if others have said something since, nothing is stored.
+        """
+        for one in new:
+            _check(review, one)
+        last = select(func.max(events.c.event_id)).where(events.c.protocol == review.protocol)
+        with self._writing() as connection:
+            if (connection.execute(last).scalar() or 0) != newest:
+                return False
+            for one in new:
+                _append(connection, review, one)
+            return True
 
     def events(self, review: Review, *, after: int = 0) -> Sequence[Event]:
         """Events on the review's rubric and scale, oldest first: those of other reviews too.

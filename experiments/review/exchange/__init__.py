@@ -1,0 +1,1 @@
+"""Labels into files of other programs and back, and into calibration sets."""
