@@ -273,7 +273,9 @@ def _describe(detail: ErrorDetails, model_type: type[BaseModel], data: Mapping[s
     prefix = f"{key}: " if key else ""
     if _is_unshown(detail["loc"], model_type):
         return f"{prefix}a value that is not shown; {wanted}"
-    return f"{prefix}{_kind_of(detail['input'])} {shorten(detail['input'])}; {wanted}"
+    value = detail["input"]
+    found = "null" if value is None else f"{_kind_of(value)} {shorten(value)}"
+    return f"{prefix}{found}; {wanted}"
 
 
 def _is_unshown(location: tuple[int | str, ...], model_type: type[BaseModel]) -> bool:
@@ -288,7 +290,9 @@ def _is_unshown(location: tuple[int | str, ...], model_type: type[BaseModel]) ->
 def _key_path(location: tuple[int | str, ...]) -> str:
     path = ""
     for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+        # A key that a table may not have is followed by a mark of pydantic's, which nobody wrote.
+        if part != "[key]":
+            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
 
 
@@ -352,5 +356,5 @@ def _expectation(detail: ErrorDetails) -> str:
         return message.removeprefix("Value error, ")
     if detail["type"] in {"literal_error", "enum"}:
         return f"expected {detail.get('ctx', {}).get('expected', message)}"
-    plain = message.removeprefix("Input should be ")
+    plain = re.sub(r"^\w+ should (?:be|have) | after validation, not \d+$", "", message)
     return _EXPECTATIONS.get(detail["type"]) or f"expected {plain[:1].lower()}{plain[1:]}"

@@ -9,22 +9,23 @@
     def test_gate():
         pass
 
-A rule that fails, fails the test; an undecided one fails it too, with a message of its own, unless
-``undecided="skip"``. The store is ``store``, else ``--autorater-store``, else the variable AUTORATER_STORE, else
-``autorater.sqlite``, from pytest's root folder. Nothing of the program is imported before a fixture or marker is used.
+Several rules (``run.check`` takes more than one, ``rule=`` a list) are held together. One that fails, fails the test;
+an undecided one fails it too, with a message of its own, unless ``undecided="skip"``. The store is ``store``, else
+``--autorater-store``, else the variable AUTORATER_STORE, else ``autorater.sqlite``, from pytest's root folder. Nothing
+of the program is imported before a fixture or marker is used.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
-    from experiments.analyses.gating import RuleCheck
+    from experiments.analyses.gating import Gate, RuleCheck
     from experiments.analyses.graded_samples import GradedSample
     from experiments.stats.estimate import Estimate
 
@@ -36,6 +37,7 @@ __all__ = [
     "pytest_runtest_call",
 ]
 
+_Answer = TypeVar("_Answer")
 _ARGUMENTS = ("run", "rule", "store", "grader", "level", "undecided")
 
 
@@ -68,32 +70,59 @@ class AutoraterRun:
         experiments.errors.SpecError
             If there is no measure of that name.
         """
-        return self._measure(f"value({name}) >= 0").measured.estimate
+        __tracebackhide__ = True
+        from experiments.analyses.gate_rules import check_measure
+        from experiments.analyses.measuring import measure
 
-    def check(self, rule: str, *, undecided: str = "fail") -> RuleCheck:
-        """Hold the grader to a rule: the test fails, or is skipped where it is undecided and ``undecided="skip"``.
+        return _in_one_line(lambda: measure(self._graded, check_measure("rate", name), level=self.level).estimate)
+
+    def check(self, *rules: str, undecided: str = "fail") -> Gate:
+        """Hold the grader to one or more rules, all of which have to pass.
+
+        The test fails, or is skipped where they are undecided and ``undecided="skip"``. A rule on ``coverage`` or
+        ``failure_rate`` among them says how many verdicts may be missing; without one, a rule passes only if it does
+        whatever the missing verdicts would have been.
 
         Raises
         ------
         experiments.errors.SpecError
-            If it is no rule, or ``undecided`` is neither ``fail`` nor ``skip``.
+            If one is no rule, none is given, or ``undecided`` is neither ``fail`` nor ``skip``.
         """
-        _check_undecided(undecided)
-        checked = self._measure(rule)
-        message = f"{self.grader}, run {self.run_id}: {_text(checked)}"
-        if checked.outcome == "undecided" and undecided == "skip":
-            pytest.skip(f"UNDECIDED: {message}")
-        if checked.outcome != "pass":
-            pytest.fail(f"{checked.outcome.upper()}: {message}", pytrace=False)
-        return checked
+        __tracebackhide__ = True
+        gate = _in_one_line(lambda: self._gate(rules, undecided))
+        if gate.outcome == "undecided" and undecided == "skip":
+            pytest.skip(_outcome_text(gate))
+        if gate.outcome != "pass":
+            pytest.fail(_outcome_text(gate), pytrace=False)
+        return gate
 
-    def _measure(self, rule: str) -> RuleCheck:
+    def _gate(self, rules: Sequence[str], undecided: str) -> Gate:
         from experiments.analyses.gate_rules import parse_rule
-        from experiments.analyses.gating import check_rule
-        from experiments.analyses.measuring import measure
+        from experiments.analyses.gating import check_gate
+        from experiments.errors import SpecError
 
-        parsed = parse_rule(rule)
-        return check_rule(parsed, measure(self._graded, parsed.name, level=self.level))
+        if undecided not in ("fail", "skip"):
+            raise SpecError(f"undecided: {undecided!r}; expected 'fail' or 'skip'")
+        if not rules:
+            raise SpecError("rule: none given; expected one or more")
+        return check_gate(self._graded, [parse_rule(rule, option="rule") for rule in rules], level=self.level)
+
+
+def _in_one_line(ask: Callable[[], _Answer]) -> _Answer:
+    """What is asked for; a mistake is raised anew, so that pytest shows the test's own line and the message alone."""
+    __tracebackhide__ = True
+    from experiments.errors import ExperimentError
+
+    try:
+        return ask()
+    except ExperimentError as error:
+        raise type(error)(str(error)) from None
+
+
+def _outcome_text(gate: Gate) -> str:
+    """What decided, and each rule that did not pass."""
+    reasons = "; ".join(_text(check) for check in gate.rules if check.outcome != "pass")
+    return f"{gate.outcome.upper()}: {gate.grader}, run {gate.run_id}: {reasons}"
 
 
 def _text(checked: RuleCheck) -> str:
@@ -114,7 +143,8 @@ def autorater_run(request: pytest.FixtureRequest) -> Any:
     def open_run(
         run: str, *, store: str | Path | None = None, grader: str | None = None, level: float | None = None
     ) -> AutoraterRun:
-        return _open(request.config, run, store, grader, level)
+        __tracebackhide__ = True
+        return _in_one_line(lambda: _open(request.config, run, store, grader, level))
 
     return open_run
 
@@ -140,46 +170,60 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     markers = list(item.iter_markers("autorater_gate"))
     if not markers:
         return
+    for marker in reversed(markers):
+        wrong = _check_marker(item.config, marker.args, marker.kwargs)
+        if wrong is not None:
+            pytest.fail(wrong, pytrace=False)
+
+
+def _check_marker(config: pytest.Config, args: Sequence[Any], given: Mapping[str, Any]) -> str | None:
+    """Hold a test to its marker; what is wrong with the marker itself, in one line."""
     from experiments.errors import ExperimentError
 
-    for marker in reversed(markers):
-        try:
-            _check_marker(item.config, marker.args, marker.kwargs)
-        except ExperimentError as error:
-            pytest.fail(str(error), pytrace=False)
+    try:
+        _hold(config, args, given)
+    except ExperimentError as error:
+        return f"autorater_gate: {error}"
+    return None
 
 
-def _check_marker(config: pytest.Config, args: Sequence[Any], given: Mapping[str, Any]) -> None:
+def _hold(config: pytest.Config, args: Sequence[Any], given: Mapping[str, Any]) -> None:
     from experiments.errors import SpecError
 
     strange = sorted(set(given) - set(_ARGUMENTS))
     if args or strange or not {"run", "rule"} <= set(given):
         got = f"{len(args)} without a name" if args else f"{strange or sorted(given)}"
-        raise SpecError(f"autorater_gate: arguments {got}; expected run= and rule=, and of {list(_ARGUMENTS[2:])}")
-    undecided = given.get("undecided", "fail")
-    _check_undecided(undecided)
+        raise SpecError(f"arguments {got}; expected run= and rule=, and of {list(_ARGUMENTS[2:])}")
+    rules = given["rule"] if isinstance(given["rule"], (list, tuple)) else [given["rule"]]
+    if not all(isinstance(rule, str) for rule in rules):
+        raise SpecError(f"rule: {given['rule']!r}; expected text, or a list of texts")
     run = _open(config, given["run"], given.get("store"), given.get("grader"), given.get("level"))
-    rules = [given["rule"]] if isinstance(given["rule"], str) else list(given["rule"])
-    for rule in rules:
-        run.check(rule, undecided=undecided)
-
-
-def _check_undecided(undecided: object) -> None:
-    from experiments.errors import SpecError
-
-    if undecided not in ("fail", "skip"):
-        raise SpecError(f"undecided: {undecided!r}; expected 'fail' or 'skip'")
+    run.check(*rules, undecided=given.get("undecided", "fail"))
 
 
 def _open(
     config: pytest.Config, run: str, store: str | Path | None, grader: str | None, level: float | None
 ) -> AutoraterRun:
     from experiments.analyses.graded_samples import find_graded, read_graded_samples
+    from experiments.errors import SpecError
     from experiments.store.run_records import load_run_data
     from experiments.store.run_store import RunStore
 
-    named = store or config.getoption("--autorater-store") or os.environ.get("AUTORATER_STORE") or "autorater.sqlite"
-    path = Path(named) if Path(named).is_absolute() else config.rootpath / named
-    with RunStore(path, must_exist=True) as opened:
+    if level is not None and not 0.5 < level < 1:
+        raise SpecError(f"level: {level!r}; expected a number between 0.5 and 1")
+    named, option = _find_store(config, store)
+    with RunStore(config.rootpath / named, must_exist=True, option=option) as opened:
         data, analyses = load_run_data(opened, run)
     return AutoraterRun(find_graded(read_graded_samples(data), grader, option="grader"), level or analyses.level)
+
+
+def _find_store(config: pytest.Config, store: str | Path | None) -> tuple[str | Path, str]:
+    """The store that was named, first of all for this test, and what a message calls the way it was named."""
+    for named, option in (
+        (store, "store=PATH"),
+        (config.getoption("--autorater-store"), "--autorater-store PATH"),
+        (os.environ.get("AUTORATER_STORE"), "another AUTORATER_STORE"),
+    ):
+        if named:
+            return named, option
+    return "autorater.sqlite", "store=PATH"

@@ -272,7 +272,7 @@ def test_one_grader_is_the_only_one_and_no_pair(runs: Any) -> None:
     assert choice.pairs == ()
     assert choice.separations == ()
     assert choice.recommendation.name == "a"
-    assert "a alone can be the best" in decision_text(choice)
+    assert "a is the run's only grader" in decision_text(choice)
     assert "fewer than ten questions" in decision_text(choice)
 
 
@@ -371,12 +371,20 @@ def test_no_number_of_questions_separates_what_does_not_differ(runs: Any) -> Non
     right = [*people[:-2], "I", "C"]
     for graders, reason in (
         ({"a": left, "b": right}, "no difference was observed"),
-        ({"a": list(people), "b": list(people)}, "do not differ enough"),
+        ({"a": list(people), "b": list(people)}, "they are alike on every question"),
     ):
         choice = choose_grader(contest_of(runs, people, graders), None, level=0.95)
         assert choice.separations[0].needed is None
         assert reason in str(choice.separations[0].reason)
         assert "that is all of them, so the data do not choose" in decision_text(choice)
+
+
+def test_a_difference_that_is_the_same_on_every_question_is_not_called_none(runs: Any) -> None:
+    graders = {"a": ["CI"] * 3, "b": ["CC"] * 3}
+    choice = choose_grader(contest_of(runs, "CCC", graders), None, level=0.95)
+    (plan,) = choice.separations
+    assert plan.needed is None
+    assert str(plan.reason).startswith("they differ by the same 50.0 points on each of 3 questions")
 
 
 def test_labels_of_other_content_and_ties_are_left_out_and_said(runs: Any) -> None:

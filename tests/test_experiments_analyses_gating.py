@@ -177,16 +177,6 @@ def test_one_class_leaves_the_other_rate_undecided(runs: Any) -> None:
     assert "not defined" in decision_text(gate)
 
 
-def test_missing_verdicts_are_shown_at_their_worst(runs: Any) -> None:
-    gate = check_gate(
-        read_graded_samples(runs.run([("C", "C")] * 30 + [("C", "-")] * 10))[0],
-        [parse_rule("value(false_negative_rate) <= 1%")],
-        level=0.95,
-    )
-    assert gate.outcome == "pass"
-    assert "With every missing verdict wrong the false_negative_rate would be 25.0%." in decision_text(gate)
-
-
 def test_a_scale_without_a_right_label_is_named(runs: Any) -> None:
     data = runs.run(ROWS)
     scale = replace(data.calibration_set.scale, positive=None)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.analyses.planning import (
@@ -25,6 +27,7 @@ from experiments.analyses.planning_page import plan_document, plan_fields, plan_
 from experiments.errors import SpecError
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import false_negative_rate
+from experiments.stats.intervals import wilson
 from experiments.stats.planning import (
     PlanLimits,
     detectable_difference,
@@ -95,6 +98,26 @@ def test_a_measured_variance_is_cut_to_what_the_rates_allow_and_a_given_one_is_n
     assert plan_budget(ask_budget(200.0, **{**high, "measured_variance": True})).plan is not None  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="repeat_variance: impossible"):
         plan_budget(ask_budget(200.0, **high))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["true_share", "sensitivity", "specificity"])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_no_budget_is_planned_with_a_share_that_no_labels_can_show(name: str, share: float) -> None:
+    where = name.replace("_", " ")
+    with pytest.raises(SpecError, match=rf"plan: {where}: [01], which no number of labels can show; expected"):
+        ask_budget(200.0, **{**BUDGET, name: share})  # type: ignore[arg-type]
+
+
+def test_the_share_that_the_message_offers_is_what_so_many_labels_show() -> None:
+    assert wilson(380, 380).low == pytest.approx(0.99, abs=1e-4)
+
+
+@given(st.floats(1e-6, 1 - 1e-6), st.floats(0.6, 1 - 1e-6), st.floats(0.6, 1 - 1e-6))
+def test_no_plan_promises_an_error_of_zero(true_share: float, sensitivity: float, specificity: float) -> None:
+    rates = {"true_share": true_share, "sensitivity": sensitivity, "specificity": specificity, "repeat_variance": 0.0}
+    plan = plan_budget(ask_budget(200.0, **{**BUDGET, **rates})).plan  # type: ignore[arg-type]
+    assert plan is not None
+    assert plan.standard_error > 0
 
 
 @pytest.mark.parametrize(

@@ -265,6 +265,16 @@ def test_the_page_ends_in_how_labels_may_be_used(runs: Any) -> None:
     assert queue_fields(queue)["schema"] == "autorater.queue/1"
 
 
+def test_one_of_a_thing_is_told_as_one(runs: Any) -> None:
+    lone = draw_queue(_graded(runs, [("C", "CCC")]), most=1)
+    text = " ".join(render_document(queue_document(lone), width=300).split())
+    assert "0 of 1 item give" in text
+    assert "1 items" not in text
+    assert "1 others" not in text
+    many = draw_queue(_graded(runs, [("C", "CCI")] * 11), most=11)
+    assert "1 more row is in the file" in render_document(queue_document(many), width=300)
+
+
 def test_a_grader_with_only_failures_has_no_rates(runs: Any, tmp_path: Path) -> None:
     graded = _graded(runs, [("C", "-"), ("I", "-")])
     table = read_table(_fill(draw_queue(graded, most=2), tmp_path / "q.csv", _truth(graded)))

@@ -96,7 +96,7 @@ def test_what_is_not_identified_stays_uncorrected(answers: tuple[list[Answer], l
     found = scored(bench, run("cal", random))
     assert {one.correction.status for one in found.respondents} == {"uncorrected"}
     assert "not identified" in found.respondents[0].correction.reason
-    assert "Uncorrected. not identified" in page(found)
+    assert "Uncorrected: not identified" in page(found)
     few = [answer for answer in answers[1] if answer.truth != "NOT_ATTEMPTED"]
     reason = scored(bench, run("cal", few)).respondents[0].correction.reason
     assert reason == "not identified: people called no calibration item 'NOT_ATTEMPTED'"
@@ -239,7 +239,7 @@ def test_the_page_fits_its_width_and_ends_in_the_decision(scoring: Scoring) -> N
         assert max(map(len, text.splitlines())) <= width
     words = decision(scoring)
     assert words.startswith("2 respondents, 800 responses to 400 questions of bench 1.0.0, graded by made/grader")
-    assert "Report F1 corrected: good" in words
+    assert "Report the corrected F1: good" in words
     assert "assumed to carry over to bench 1.0.0" in words
     assert words.endswith("People's labels are taken as the truth.")
 
@@ -293,7 +293,7 @@ def test_items_without_a_verdict_bound_the_corrected_score(answers: tuple[list[A
     assert by_name["fair"].corrected_bounds is None
     low, high = good.corrected_bounds["f1"]  # type: ignore[misc]
     assert f", corrected [{100 * low:.1f}, {100 * high:.1f}] for 80 items without any" in decision(found)
-    assert "80 items have no verdict at all" in " ".join(page(found).split())
+    assert "Left out of what is corrected: 80 items without any verdict" in " ".join(page(found).split())
     partly = [
         replace(answer, verdicts=answer.verdicts[:1]) if place % 10 == 0 else answer
         for place, answer in enumerate(answers[0])

@@ -116,7 +116,7 @@ def test_stale_labels_are_left_out_and_counted(answers: tuple[list[Answer], list
     found = scored(run("bench", answers[0], labels=False), replace(known, calibration_set=stale))
     assert found.calibration is not None
     assert (found.calibration.stale, found.calibration.sample.n_items) == (1, 299)
-    assert "1 labels of a text that has changed" in " ".join(page(found).split())
+    assert "left out: 1 label of a text that has changed" in " ".join(page(found).split())
 
 
 def test_a_grader_of_computed_distributions_is_read_by_its_likeliest_label(

@@ -74,8 +74,8 @@ def test_how_labels_became_one_and_how_far_raters_agree(bench: RunData, known: l
     second = [*("CORRECT" if label == "INCORRECT" else "INCORRECT" for label in truth[:20]), *truth[20:]]
     found = scored(bench, rated(known, [truth, second]))
     words = " ".join(page(found).split())
-    assert "2 raters; 400 items have labels of two or more." in words
-    assert "raters differ on 20 items, of which 20 have no such label and are left out" in words
+    assert "2 raters; with labels of two or more: 400 items." in words
+    assert "raters differ on 20 items; left out, for want of such a label: 20." in words
     assert "Two raters of one item agree in 95.0% [" in words
     assert found.agreement is not None
     assert found.agreement.pairwise.value == pytest.approx(0.95)

@@ -139,6 +139,7 @@ def test_an_anytime_rule_may_be_looked_at(study: Any, store: Path) -> None:
         (("nothing",), "nothing"),
         (("wording", "--grader", "g"), "--grader: 'g'; expected none"),
         (("wording", "--control", "nothing"), "--control: 'nothing', 0 wordings"),
+        (("wording", "--calibration", "c", "--calibration-store", "none.sqlite"), "(or --calibration-store PATH)"),
     ],
 )
 def test_mistakes_are_named(study: Any, store: Path, arguments: tuple[str, ...], message: str) -> None:

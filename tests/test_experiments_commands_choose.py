@@ -113,7 +113,11 @@ def test_a_panel_can_be_one_of_the_two(store: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "message"),
     [
-        (["study", "--moved", "replay/said.jsonl", "nobody"], SpecError, "--moved: 'nobody', 0 of that name; expected"),
+        (
+            ["study", "--moved", "replay/said.jsonl", "nobody"],
+            SpecError,
+            "--moved: 'nobody', 0 graders of that name; expected",
+        ),
         (["study", "--moved", "both", "both"], SpecError, "expected two graders"),
         (["study", "--most", "3"], SpecError, "--most: 3; expected 1 or more, and --moved"),
         (["study", "--moved", "both", "baseline/lexical", "--most", "0"], SpecError, "--most: 0"),

@@ -91,6 +91,10 @@ def test_the_same_completions_are_no_second_round(made: Make) -> None:
         ((), "2 graders in run"),
         ((*REPLAYED, "--level", "1"), "--level: 1"),
         ((*REPLAYED, "--new-grader", "nobody"), "--new-grader: 'nobody'"),
+        (
+            (*REPLAYED, "--new-store", "none.sqlite"),
+            "none.sqlite: no such store; expected the file of an earlier run (or --new-store PATH)",
+        ),
     ],
 )
 def test_what_a_person_must_mend(made: Make, options: tuple[str, ...], message: str) -> None:

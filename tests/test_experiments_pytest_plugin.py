@@ -80,7 +80,7 @@ def test_rates(autorater_run):
     assert run.rate("false_positive_rate").value == pytest.approx(2 / 12)
     assert run.rate("kappa").level == 0.9
     assert (run.coverage, run.grader) == (1.0, "simpleqa@1.0.0 replay/said.jsonl")
-    assert run.check("value(error_rate) <= 0.5").outcome == "pass"
+    assert run.check("value(error_rate) <= 0.5", "value(coverage) >= 99%").outcome == "pass"
     with pytest.raises(pytest.skip.Exception, match="UNDECIDED"):
         run.check("upper(error_rate) <= 10%", undecided="skip")
 
@@ -91,6 +91,66 @@ def test_which_grader(autorater_run):
     assert code == 1
     assert "1 passed" in output
     assert "grader: 2 graders in run" in output
+
+
+def test_a_mistake_is_told_once_in_the_words_of_the_test(suite: Path) -> None:
+    tests = f"""
+def test_wrong_rate(autorater_run):
+    autorater_run("study", {REPLAYED}).rate("nope")
+
+def test_wrong_rule(autorater_run):
+    autorater_run("study", {REPLAYED}).check("upper(nope) <= 3%")
+
+def test_no_rule(autorater_run):
+    autorater_run("study", {REPLAYED}).check()
+
+def test_wrong_store(autorater_run):
+    autorater_run("study", store="none.sqlite")
+
+def test_wrong_level(autorater_run):
+    autorater_run("study", {REPLAYED}, level=95)
+"""
+    code, output = _pytest(suite, tests)
+    assert code == 1
+    assert "5 failed" in output
+    for message in (
+        "rate: 'nope'; expected one of",
+        "rule 'upper(nope) <= 3%': 'nope'; expected one of",
+        "rule: none given; expected one or more",
+        "expected the file of an earlier run (or store=PATH)",
+        "level: 95; expected a number between 0.5 and 1",
+    ):
+        assert output.count(message) == 1, message
+    assert "During handling" not in output
+    assert "--rule" not in output
+    assert "gate_rules.py" not in output
+    assert "pytest_plugin.py" not in output
+
+
+def test_a_marker_without_a_rule_is_an_error_and_no_pass(suite: Path) -> None:
+    given = ("rule=[]", "rule=''", "rule=None", "rule='upper(nope) <= 1%'")
+    tests = "\n".join(
+        _marked("run='study'", REPLAYED, rule).replace("test_gate", f"test_{place}") for place, rule in enumerate(given)
+    )
+    code, output = _pytest(suite, tests)
+    assert code == 1
+    assert "4 failed" in output
+    for message in (
+        "autorater_gate: rule: none given; expected one or more",
+        "autorater_gate: rule '': not a rule",
+        "autorater_gate: rule: None; expected text, or a list of texts",
+        "autorater_gate: rule 'upper(nope) <= 1%': 'nope'; expected one of",
+    ):
+        assert output.count(message) == 1, message
+    assert "During handling" not in output
+
+
+def test_a_missing_store_is_told_by_the_option_that_named_it(suite: Path) -> None:
+    marked = _marked("run='study'", REPLAYED, "rule='value(kappa) <= 1'")
+    code, output = _pytest(suite, marked, "--autorater-store", "none.sqlite")
+    assert code == 1
+    assert "none.sqlite: no such store" in output
+    assert "(or --autorater-store PATH)" in output
 
 
 def test_nothing_heavy_is_imported_unless_it_is_used(suite: Path) -> None:

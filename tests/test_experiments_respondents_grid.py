@@ -217,11 +217,14 @@ def test_a_run_without_answering_or_with_an_unclear_grader_is_refused(study: Any
     grading = answer(load(study), store, every(said("right")))
     grade(grading, store, {"right": "AA"})
     data = load_run_data(store, "grid")[0]
-    with pytest.raises(SpecError, match="2 graders; expected one of"):
+    with pytest.raises(SpecError, match="2 graders; expected --grader with one of"):
         read_grid(data)
-    with pytest.raises(SpecError, match="0 graders named 'nobody'"):
+    with pytest.raises(SpecError, match="--grader: 'nobody', 0 graders of that name"):
         read_grid(data, "nobody")
     assert read_grid(data, "baseline/lexical").grader == "baseline/lexical"
+    title = f"simpleqa@1.0.0 {PRICED}"
+    for part in (title, "simpleqa@1.0.0", "simpleqa", PRICED, PRICED.rpartition("/")[2]):
+        assert read_grid(data, part).grader == title
     assert read_grid(data, grading.graders[0].grader_id).grader == f"simpleqa@1.0.0 {PRICED}"
 
 

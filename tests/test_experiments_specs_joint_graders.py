@@ -50,8 +50,8 @@ def test_a_member_may_be_a_model_a_prompt_or_both_and_the_rule_is_kept_as_writte
         (panel(MODEL, LEXICAL, name=LEXICAL), "study.toml: choose: two are called 'baseline/lexical'"),
         (panel(MODEL, LEXICAL) + panel(MODEL, LEXICAL).partition("\n")[2], "study.toml: choose: two are called 'jury'"),
         (
-            panel(MODEL, LEXICAL) + panel("lexical", MODEL, name="other").partition("\n")[2],
-            "study.toml: choose.panels[1] 'other': members: 'lexical', 0 graders of that name",
+            panel(MODEL, LEXICAL) + panel("jury", MODEL, name="other").partition("\n")[2],
+            "study.toml: choose.panels[1] 'other': members: 'jury', 0 graders of that name",
         ),
         (cascade("nobody", LEXICAL), "study.toml: choose.cascades[0] 'chain': first: 'nobody'"),
         (cascade(LEXICAL, "nobody"), "study.toml: choose.cascades[0] 'chain': then: 'nobody'"),
@@ -94,7 +94,38 @@ def test_every_grader_is_found_by_its_name(graders: list[tuple[str | None, str]]
     ids = [f"{place}{place}{place}{place}{place}{place}rest" for place in range(len(graders))]
     names = name_graders([prompt for prompt, _ in graders], [model for _, model in graders], ids)
     assert len(set(names)) == len(names)
-    assert [find_name(names, name) for name in names] == names
+    places = list(range(len(names)))
+    assert [find_name(names, name, grader_ids=ids) for name in names] == places
+    assert [find_name(names, one, grader_ids=ids) for one in ids] == places
+
+
+@pytest.mark.parametrize(
+    ("wanted", "place"),
+    [
+        ("p@1.0.0 s/m", 0),
+        ("p@1.0.0", 0),
+        ("p", 0),
+        ("s/m", 0),
+        ("m", 0),
+        ("baseline/lexical", 2),
+        ("lexical", 2),
+        ("q", 1),
+    ],
+)
+def test_parts_of_a_name_that_fit_one_grader_find_it(wanted: str, place: int) -> None:
+    assert find_name(["p@1.0.0 s/m", "q@2.0.0 s/n", "baseline/lexical"], wanted) == place
+
+
+@pytest.mark.parametrize("wanted", ["", "s", "1.0.0", "nobody", "P@1.0.0"])
+def test_other_parts_are_no_name(wanted: str) -> None:
+    with pytest.raises(LookupError, match="0 graders of that name; expected one of"):
+        find_name(["p@1.0.0 s/m", "q@2.0.0 s/n"], wanted)
+
+
+def test_a_whole_name_comes_before_a_part_of_another() -> None:
+    assert find_name(["m", "p@1.0.0 m"], "m") == 0
+    with pytest.raises(LookupError, match=r"2 graders of that name; expected one of \['p@1.0.0 m', 'p@2.0.0 m'\]"):
+        find_name(["p@1.0.0 m", "p@2.0.0 m"], "p")
 
 
 def test_the_shipped_rules_are_of_their_own_graders() -> None:

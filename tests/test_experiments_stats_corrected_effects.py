@@ -228,6 +228,7 @@ def test_error_rates_that_identify_nothing_are_refused() -> None:
         ({"models": ["a", "a"]}, "models: a name stands twice"),
         ({"models": ["a"]}, r"expected \(1, 200, 3\)"),
         ({"changed": np.full((2, 200, 3), 0.9)}, "not shares"),
+        ({"assumed": np.zeros((2, 3))}, r"assumed: wrong shape, got \(2, 3\); expected \(2, 2, 3\)"),
     ],
 )
 def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
@@ -235,9 +236,33 @@ def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
     old, new = tables(rng, models=2)
     fields: dict[str, Any] = {"baseline": old, "changed": new, "models": ["a", "b"], **change}
     with pytest.raises(ValueError, match=message):
-        correct_effects(
-            fields["baseline"], fields["changed"], calibrated(labelled(rng), names()), models=fields["models"]
-        )
+        correct_effects(calibration=calibrated(labelled(rng), names()), **fields)
+
+
+def test_an_error_of_a_rate_does_not_move_what_is_assumed() -> None:
+    """Half of a wording's rows are those of a true class: only the other half rests on the error rates."""
+    rng = np.random.default_rng(12)
+    known = calibrated(labelled(rng, 60), names())
+    rows = known.known.totals().matrix
+    old = judged(rng, classes(rng, OLD, 1, 200))
+    new = old.copy()
+    new[0, :100] = rows[2]
+    taken = np.zeros((2, 1, 3))
+    taken[1, 0, 2] = 0.5
+    found = [
+        correct_effects(old, new, known, models=["a"], assumed=one).at()["accuracy"].fixed.estimate
+        for one in (None, taken)
+    ]
+    assert found[0].value == pytest.approx(found[1].value)
+    # As true rows the second half adds no error of a rate; as verdicts it would hide some of the control's.
+    assert found[0].low != pytest.approx(found[1].low)
+    everything = np.zeros((2, 1, 3))
+    everything[0, 0, 0] = everything[1, 0, 2] = 1.0
+    lost, won = np.tile(rows[0], (1, 200, 1)), np.tile(rows[2], (1, 200, 1))
+    sure = correct_effects(lost, won, known, models=["a"], assumed=everything).at()["accuracy"].fixed.estimate
+    assert sure.value == pytest.approx(1.0)
+    unsure = correct_effects(lost, won, known, models=["a"]).at()["accuracy"].fixed.estimate
+    assert sure.high is None or sure.high - sure.low < unsure.high - unsure.low  # type: ignore[operator]
 
 
 def test_a_level_must_be_one_and_a_cell_has_a_row_a_question() -> None:

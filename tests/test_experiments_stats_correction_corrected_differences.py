@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from experiments.stats.correction import (
     build_samples,
     correct_scores,
     corrected_differences,
+    corrected_pairs,
 )
 from experiments.stats.correction.confusion_inversion import invert_confusion
 from experiments.stats.correction.samples import split_totals
@@ -337,6 +339,66 @@ def test_a_drawn_p_value_and_its_interval_say_the_same(seed: int) -> None:
         low, high = one.estimate.low, one.estimate.high
         if one.test == "inversion-bootstrap-joint" and abs((one.p_value or 0) - 0.05) > 0.004:
             assert ((one.p_value or 0) < 0.05) == (not low <= 0 <= high)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_pairs_of_several_are_those_of_two_by_two(shared: bool) -> None:
+    """To the last digit by the delta method; by bootstrap within the error of the draws, which all pairs share."""
+    first, second, labelled = respondents(50, 600, 400)
+    third, _, elsewhere = respondents(51, 600, 400)
+    graded, known = [first, second, third], [labelled, labelled, elsewhere]
+    options: dict[str, Any] = {"shared_clusters": shared, **ROLES}
+    pairs = list(combinations(range(3), 2))
+    alone = [
+        corrected_differences(graded[i], graded[j], known[i], second_calibration=known[j], **options) for i, j in pairs
+    ]
+    assert corrected_pairs(graded, known, **options) == alone
+    rng = np.random.default_rng(3)
+    drawn = corrected_pairs(graded, known, method="bootstrap", rng=rng, resamples=4000, **options)
+    for one, two in zip(drawn, alone, strict=True):
+        for name in ("correct", "f1", "not_attempted"):
+            found, linear = one.differences[name].estimate, two.differences[name].estimate  # type: ignore[index]
+            assert found.method == "inversion-bootstrap-joint"
+            assert (found.low, found.high) == pytest.approx(
+                (linear.low, linear.high),
+                abs=0.12 * (linear.high - linear.low),  # type: ignore[operator]
+            )
+
+
+def test_one_who_cannot_be_corrected_does_not_stop_the_others() -> None:
+    first, second, labelled = respondents(52, 200, 300)
+    nothing = LabelledItems([], [], [])
+    options: dict[str, Any] = {"method": "bootstrap", "rng": np.random.default_rng(1), "resamples": 200, **ROLES}
+    found = corrected_pairs([first, first, second], [labelled, nothing, labelled], **options)
+    assert [one.status for one in found] == ["uncorrected", "corrected", "uncorrected"]
+    assert corrected_pairs([first], [labelled], **options) == corrected_pairs([], [], **options) == []
+    with pytest.raises(ValueError, match="calibrations: wrong number, got 1; expected 2, one each"):
+        corrected_pairs([first, second], [labelled], **options)
+
+
+@pytest.mark.slow
+def test_the_drawn_interval_holds_the_true_difference_and_a_null_is_rejected_rarely() -> None:
+    """200 worlds of three respondents, 150 questions and 150 labelled items of their own questions each."""
+    held, rejected, worlds = 0, 0, 200
+    for seed in range(worlds):
+        rng = np.random.default_rng(1000 + seed)
+        ease = rng.normal(size=150)
+        items = []
+        for shift in (0.6, 0.0, 0.0):
+            right = rng.random(150) < special.expit(ease + shift)
+            answers = np.where(right, 2, np.where(rng.random(150) < 0.3, 1, 0))
+            items.append(GradedItems([rng.multinomial(1, MATRIX[a]) for a in answers], range(150)))
+        people, counts = graded(rng, 150)
+        labelled = LabelledItems([LABELS[a] for a in people], counts, range(150))
+        options: dict[str, Any] = {"method": "bootstrap", "rng": rng, "resamples": 500, **ROLES}
+        apart, _, null = corrected_pairs(items, [labelled] * 3, **options)
+        one, two = apart.differences["correct"], null.differences["correct"]  # type: ignore[index]
+        assert one.estimate.method == "inversion-bootstrap-joint"
+        held += one.estimate.low <= _true_share(0.6) - _true_share(0.0) <= one.estimate.high  # type: ignore[operator]
+        rejected += two.p_value < 0.05  # type: ignore[operator]
+    assert stats.binom.cdf(held, worlds, 0.95) > 0.005, held
+    assert stats.binom.sf(rejected - 1, worlds, 0.05) > 0.005, rejected
+    assert held < worlds
 
 
 def test_the_same_respondent_twice_has_no_draws_that_differ() -> None:

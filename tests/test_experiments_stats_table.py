@@ -236,7 +236,8 @@ def without_new(after: Any, before: Any) -> Any:
 
 
 NEEDS_ALL_LABELS = {"box_ranges", "check_identification", "correct_scores", "correct_scores bootstrap"}
-NEEDS_ALL_LABELS |= {"corrected_differences", "error_budget", "stratum_corrections"}
+NEEDS_ALL_LABELS |= {"corrected_differences", "corrected_differences bootstrap", "corrected_pairs"}
+NEEDS_ALL_LABELS |= {"error_budget", "stratum_corrections"}
 GWET = {name for name in STATISTICS if name.startswith(("agreement", "multi_rater_agreement", "human_ceiling"))}
 """Gwet's chance agreement counts the labels of the scale, and weights are shares of the longest distance."""
 

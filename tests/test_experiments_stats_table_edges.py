@@ -161,7 +161,8 @@ def of_numbers() -> list[tuple[str, str]]:
     return [
         (name, one)
         for name, one in pairs
-        if name not in OF_DRAWS | PROPORTIONS | {"corrected_differences"}
+        if name not in OF_DRAWS | PROPORTIONS
+        and not name.startswith("corrected_differences")
         and (name, one) != ("powered_scores", "unlabelled")
     ]
 
@@ -221,7 +222,8 @@ def test_roles_that_are_not_on_the_scale_are_refused(name: str, parameter: str) 
         STATISTICS[name](SMALL, **{parameter: "RIGHT"})
 
 
-DRAW_NOTHING = {"benchmark_scores", "correct_scores", "paired_score_differences", "unpaired_score_differences"}
+DRAW_NOTHING = {"benchmark_scores", "correct_scores", "corrected_differences", "corrected_pairs"}
+DRAW_NOTHING |= {"paired_score_differences", "unpaired_score_differences"}
 DRAW_NOTHING |= {name for name in STATISTICS if name.startswith("rate_interval") and "bootstrap" not in name}
 """Have resamples for another method than the one in the table."""
 

@@ -20,6 +20,7 @@ LARGE = made.example(n=300, questions=120, resamples=3000)
 
 SWAPS = {
     "corrected_differences": ("first", "second"),
+    "corrected_differences bootstrap": ("first", "second"),
     "equivalence_test": ("first", "second"),
     "paired_comparison": ("first", "second"),
     "paired_score_differences": ("first", "second"),

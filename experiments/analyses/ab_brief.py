@@ -7,7 +7,6 @@ from string import ascii_uppercase
 
 from experiments.analyses.ab_words import (
     bounds_cell,
-    count_of,
     effect_cell,
     heterogeneity_cells,
     name_of,
@@ -19,7 +18,7 @@ from experiments.analyses.wording_comparison import WordingComparison, WordingRe
 from experiments.analyses.wording_grid import WordingCell
 from experiments.analyses.wording_matrix import EffectMatrix, effect_matrix
 from experiments.reports.document import Block, Bullets, Paragraph, Section, Table
-from experiments.reports.figures import count_text
+from experiments.reports.figures import count_of, count_text
 
 __all__ = ["decided_quantities", "graded_section", "matrix_section", "notable_section", "pooled_brief", "raised"]
 
@@ -122,7 +121,10 @@ def _pooled_cells(result: WordingResult, one: WordingComparison, name: str) -> t
 
 def _decided(result: WordingResult) -> str:
     chosen = result.chosen
-    return f"keep {result.control}" if chosen is None else f"adopt {chosen.wording}"
+    if chosen is not None:
+        return f"adopt {chosen.wording}"
+    undecided = any(one.undecided for one in result.decisions)
+    return "decide nothing, for want of what is missing" if undecided else f"keep {result.control}"
 
 
 def _letters() -> Iterator[str]:

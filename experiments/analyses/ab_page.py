@@ -10,13 +10,14 @@ from experiments.analyses.ab_brief import graded_section, matrix_section, notabl
 from experiments.analyses.ab_rule import checks_section, looks_section
 from experiments.analyses.ab_words import (
     bounds_cell,
-    count_of,
     decision_text,
     effect_cell,
     heterogeneity_cells,
+    missing_text,
     name_of,
     rule_text,
     shown_quantities,
+    unit_of,
     value_cell,
 )
 from experiments.analyses.p_values import p_text
@@ -24,7 +25,7 @@ from experiments.analyses.wording_comparison import WordingComparison, WordingRe
 from experiments.analyses.wording_grid import WordingCell
 from experiments.analyses.wording_matrix import effect_matrix
 from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
-from experiments.reports.figures import count_text, percent
+from experiments.reports.figures import count_of, count_text, percent
 
 __all__ = ["SCHEMA", "ab_document", "ab_fields"]
 
@@ -82,8 +83,15 @@ def ab_fields(result: WordingResult) -> dict[str, Any]:
         },
         "matrix": _matrix_fields(result),
         "as_graded": None if result.as_graded is None else ab_fields(result.as_graded),
+        "pairs": {
+            wording: {**asdict(pairs), "n_compared": pairs.n_compared, "n_asked": pairs.n_asked}
+            for wording, pairs in result.pairs.items()
+        },
         "looks": None if result.looks is None else asdict(result.looks),
-        "decisions": [asdict(one) for one in result.decisions],
+        "decisions": [
+            {**asdict(one), "hangs_on_missing": one.hangs_on_missing, "undecided": one.undecided}
+            for one in result.decisions
+        ],
         "chosen": None if chosen is None else chosen.wording,
         "decision": decision_text(result),
     }
@@ -103,14 +111,15 @@ def _head(result: WordingResult, *, brief: bool) -> Section:
     facts = result.facts
     whose = "Wordings of the grader's prompt" if facts.kind == "grader" else "Wordings of the answer prompt"
     about = (
-        f"{whose}: {len(facts.wordings)} in {count_of(len(facts.models), 'model')}, {facts.n_items:,} "
-        f"{'items' if facts.kind == 'grader' else 'question rows'} of {facts.n_questions:,} questions; {facts.about}. "
+        f"{whose}: {len(facts.wordings)} in {count_of(len(facts.models), 'model')}, "
+        f"{count_of(facts.n_items, unit_of(result))} of {count_of(facts.n_questions, 'question')}; {facts.about}. "
         f"Control: {result.control}. Intervals are at {result.level:.0%} and clustered by question."
     )
     rule = (
         "The experiment wrote no rule."
         if result.rule is None
-        else f"Rule, written before the run: {rule_text(result.rule)}. Stopping: {result.rule.stopping}."
+        else f"Rule, written before the run: {rule_text(result.rule)}. Stopping: {result.rule.stopping}. "
+        f"{missing_text(result.rule)}."
     )
     blocks: list[Block] = [Paragraph(about), Paragraph(rule)]
     if facts.notes:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from experiments.analyses.p_values import p_text
 from experiments.analyses.wording_comparison import AdoptedWording, WordingResult
-from experiments.analyses.wording_grid import Bounds
+from experiments.analyses.wording_grid import Bounds, WordingPairs
+from experiments.reports.figures import count_of
 from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.random_effects import Heterogeneity
 from experiments.stats.comparisons.wording_rule import RuleCheck
@@ -14,15 +15,16 @@ from experiments.stats.estimate import Estimate
 
 __all__ = [
     "bounds_cell",
-    "count_of",
     "decision_text",
     "effect_cell",
     "heterogeneity_cells",
+    "missing_text",
     "name_of",
     "point_cell",
     "required_cell",
     "rule_text",
     "shown_quantities",
+    "unit_of",
     "value_cell",
 ]
 
@@ -62,11 +64,6 @@ def effect_cell(quantity: str, estimate: Estimate | None) -> str:
     return f"+{shown}" if positive else shown
 
 
-def count_of(n: int, noun: str) -> str:
-    """``1 model``, ``3 models``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def point_cell(quantity: str, value: float | None) -> str:
     """A difference alone, in points."""
     return "-" if value is None else f"{round(_scale(quantity) * value, 1) + 0.0:+.1f}"
@@ -102,6 +99,13 @@ def rule_text(spec: AbSpec) -> str:
     return f"{text}, where {' and '.join(keeps)}" if keeps else text
 
 
+def missing_text(spec: AbSpec) -> str:
+    """What the rule takes missing answers or verdicts for."""
+    if spec.missing == "ignorable":
+        return "What is missing is taken to be like the rest"
+    return "What is missing counts against a wording, and in favour of the control"
+
+
 def decision_text(result: WordingResult) -> str:
     """What is decided, on what it rests, and what it does not say."""
     if result.rule is None:
@@ -109,19 +113,20 @@ def decision_text(result: WordingResult) -> str:
             f"No decision: the experiment wrote no rule before the run, so these are estimates only. {_basis(result)} "
             "A rule that is written now, after looking, would need new questions. " + _limits(result)
         )
-    parts = [_verdict(result), _basis(result), _level(result)]
-    parts += [_hanging(one) for one in result.decisions if one.hangs_on_missing]
-    return " ".join((*parts, _limits(result)))
+    return " ".join((_verdict(result), *_undecided(result), _basis(result), _level(result), _limits(result)))
 
 
 def _verdict(result: WordingResult) -> str:
     adopted, chosen = [one for one in result.decisions if one.adopted], result.chosen
-    rest = [one for one in result.decisions if not one.adopted]
-    if chosen is None:
+    rest = [one for one in result.decisions if not one.adopted and not one.undecided]
+    if chosen is None and any(one.undecided for one in result.decisions):
+        text = f"Not decided, so keep {result.control} for now."
+    elif chosen is None:
         ending = " yet" if result.looks is not None and result.looks.n_seen < result.looks.n_questions else ""
         text = f"Keep {result.control}: no other wording meets the rule{ending}."
     else:
-        text = f"Adopt {chosen.wording}: it meets the rule ({_numbers(chosen)})."
+        also = f", and would if {_lost(result, chosen)} went against it" if chosen.worst_passes else ""
+        text = f"Adopt {chosen.wording}: it meets the rule ({_numbers(chosen)}){also}."
         others = [one.wording for one in adopted if one is not chosen]
         if others:
             text += (
@@ -133,6 +138,36 @@ def _verdict(result: WordingResult) -> str:
     short = len(rest) > MOST_SPELT
     failed = "; ".join(f"{one.wording} ({_failed(one, short=short)})" for one in rest)
     return f"{text} Not shown to meet it, which is not the same as shown not to: {failed}."
+
+
+def _undecided(result: WordingResult) -> Iterator[str]:
+    """Wordings whose adoption rests on what is missing: what would have to be true, and what may be."""
+    for one in result.decisions:
+        lost = _lost(result, one)
+        were = "was" if result.pairs[one.wording].missing == 1 else "were"
+        worst = ", ".join(_worst_text(check) for check in one.worst if not check.passed)
+        if one.undecided:
+            opening = "" if result.chosen is None else "Not decided: "
+            yield (
+                f"{opening}{one.wording} would be adopted if {lost} {were} like the others ({_numbers(one)}), and not "
+                f"if {lost} went against it ({worst})."
+            )
+        elif one.hangs_on_missing:
+            yield (
+                f"The adoption of {one.wording} hangs on {lost}, which the rule takes to be like the others: if all "
+                f"went against it, it would not meet the rule ({worst})."
+            )
+
+
+def _lost(result: WordingResult, decided: AdoptedWording) -> str:
+    noun, missing = ("answer" if result.facts.kind == "answer" else "verdict"), result.pairs[decided.wording].missing
+    return f"the missing {noun}" if missing == 1 else f"the {missing:,} missing {noun}s"
+
+
+def _worst_text(check: RuleCheck) -> str:
+    where = f" in {check.model}" if check.model is not None else ""
+    low = "not defined" if check.low is None else f"lower end {point_cell(check.quantity, check.low)}"
+    return f"{name_of(check.quantity)}{where} {low}, must be above {required_cell(check)}"
 
 
 def _numbers(decided: AdoptedWording) -> str:
@@ -159,15 +194,43 @@ def _basis(result: WordingResult) -> str:
     facts, looks = result.facts, result.looks
     models = count_of(len(facts.models), "model")
     if looks is not None:
-        return (
-            f"It rests on {looks.n_seen:,} of {looks.n_questions:,} questions in an order fixed before the run, "
-            f"{len(facts.wordings)} wordings and {models}."
-        )
-    unit = "items" if facts.kind == "grader" else "question rows"
-    return (
-        f"It rests on {facts.n_items:,} {unit} of {facts.n_questions:,} questions, {len(facts.wordings)} wordings and "
-        f"{models}."
+        rows = f"{looks.n_seen:,} of {count_of(looks.n_questions, 'question')} in an order fixed before the run"
+    else:
+        rows = f"{count_of(facts.n_items, unit_of(result))} of {count_of(facts.n_questions, 'question')}"
+    text = f"It rests on {rows}, {len(facts.wordings)} wordings and {models}."
+    partial = {wording: pairs for wording, pairs in result.pairs.items() if pairs.n_compared < pairs.n_asked}
+    if not partial:
+        return text
+    short = len(partial) > MOST_SPELT or len(facts.models) > MOST_SPELT
+    pairs = "; ".join(
+        f"{wording} {_pairs_text(own, short=short)}{_average_text(result, wording)}" for wording, own in partial.items()
     )
+    return f"{text} Pairs with both wordings: {pairs}."
+
+
+def _average_text(result: WordingResult, wording: str) -> str:
+    """Of looks: how many questions the average over models is of, for it needs one number a question."""
+    if result.looks is None or len(result.facts.models) < 2:
+        return ""
+    look = next(one for one in result.looks.wordings if one.wording == wording).checks[0]
+    if look.check.model is not None:
+        return ""
+    return f", its average of the {count_of(look.difference.estimate.n, 'question')} with both in every model"
+
+
+def unit_of(result: WordingResult) -> str:
+    """What is paired."""
+    return "item" if result.facts.kind == "grader" else "question row"
+
+
+def _pairs_text(pairs: WordingPairs, *, short: bool) -> str:
+    text = f"{pairs.n_compared:,} of {pairs.n_asked:,}"
+    if len(pairs.compared) < 2:
+        return text
+    if short:
+        few = min(pairs.compared, key=lambda model: pairs.compared[model])
+        return f"{text} (fewest {pairs.compared[few]:,} of {pairs.asked:,}, in {few})"
+    return f"{text} ({', '.join(f'{n:,} of {pairs.asked:,} in {model}' for model, n in pairs.compared.items())})"
 
 
 def _level(result: WordingResult) -> str:
@@ -175,14 +238,12 @@ def _level(result: WordingResult) -> str:
     tried = "the wording" if m == 1 else f"any of the {m} wordings"
     holm = "" if m == 1 else " (Holm's steps)"
     looking = "" if result.looks is None else ", however often one looks and whenever one stops"
-    return f"The chance that {tried} is adopted without deserving it is held to {wrong:.3g}%{holm}{looking}."
-
-
-def _hanging(decided: AdoptedWording) -> str:
-    return (
-        f"The adoption of {decided.wording} hangs on what is missing: if all of it went against the wording, the "
-        "estimate itself would not meet the rule."
-    )
+    text = f"The chance that {tried} is adopted without deserving it is held to {wrong:.3g}%{holm}{looking}"
+    if not any(one.worst for one in result.decisions):
+        return f"{text}."
+    if result.rule is not None and result.rule.missing == "ignorable":
+        return f"{text}, if what is missing is like the rest, which the rule takes for granted and nothing here shows."
+    return f"{text}, whatever it is that is missing."
 
 
 def _limits(result: WordingResult) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.analyses.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts
+from experiments.analyses.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts, WordingPairs
+from experiments.analyses.worst_cases import fill_shares
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import content_rng
-from experiments.respondents.grid import Grid, GridCell, read_grid
+from experiments.respondents.grid import Grid, GridCell, find_grader, read_grid
 from experiments.stats.comparisons.score_effects import score_effects
 from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.estimate import Estimate
@@ -78,8 +80,8 @@ class AnswerWordings:
         self, wording: str, model: str, scores: Mapping[str, Estimate], bounds: Mapping[str, Bounds]
     ) -> WordingCell:
         """A cell with its scores, and their bounds where anything is missing."""
-        given = self.shares(model, wording).sum(axis=1) > 0
-        complete = bool((self.present(model, wording) >= COMPLETE).all())
+        given = self._given(model, wording)
+        complete = bool((self.present(model, wording) == 1).all())
         missing = int((~given).sum())
         whole = len(self.rows) == len(self.grid.questions)
         return WordingCell(
@@ -95,30 +97,40 @@ class AnswerWordings:
     def effects(self, wording: str, control: str, *, level: float, resamples: int) -> Mapping[str, WordingEffects]:
         """Effects on every score, paired by question, with their joint covariance over models."""
         models = self.shared(wording, control)
-        baseline, changed = (
-            np.array([self.shares(model, one) for model in models]).reshape(len(models), len(self.rows), -1)
-            for one in (control, wording)
-        )
-        return score_effects(
-            baseline,
-            changed,
-            self.clusters,
-            models=models,
-            rng=content_rng(self.grid.run_id, wording, control),
-            penalty=PENALTY,
-            level=level,
-            resamples=resamples,
-            repeats=self.repeats,
-            **self._roles(),
-        )
+        both = ([self.shares(model, one) for model in models] for one in (control, wording))
+        return self._compare(wording, control, models, *both, level=level, resamples=resamples)
 
-    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:
+    def worst(
+        self, wording: str, control: str, quantities: Sequence[str], *, level: float
+    ) -> Mapping[str, WordingEffects]:
+        """Effects on some scores if all that is missing went against the wording."""
+        models, found = self.shared(wording, control), {}
+        for name in quantities:
+            before = [self.filled(model, control, name, best=True) for model in models]
+            after = [self.filled(model, wording, name, best=False) for model in models]
+            # Only intervals are used, which rest on no draw.
+            found[name] = self._compare(wording, control, models, before, after, level=level, resamples=1)[name]
+        return found
+
+    def pairs(self, wording: str, control: str) -> WordingPairs:
+        """Questions with a class under both wordings, and answers that are missing under either."""
+        models = self.shared(wording, control)
+        given = {model: int((self._given(model, wording) & self._given(model, control)).sum()) for model in models}
+        lost = sum(float((1 - self.present(model, one)).sum()) for model in models for one in (wording, control))
+        return WordingPairs(given, len(self.rows), ceil(self.repeats * lost - 1e-6))
+
+    def table(self, wording: str, control: str, quantity: str, *, worst: bool = False) -> QuestionTable | None:
         """Paired differences of a score that is a mean of the questions; ``None`` for a ratio."""
         score, models = SCORES[quantity], self.shared(wording, control)
         if score.denominator != (1.0, 1.0, 1.0):
             return None
         weights = score.numerator_weights(PENALTY)
-        columns = [self._points(model, wording, weights) - self._points(model, control, weights) for model in models]
+
+        def points(model: str, one: str) -> NDArray[np.float64]:
+            shares = self.filled(model, one, quantity, best=one == control) if worst else self.shares(model, one)
+            return self._points(shares, weights)
+
+        columns = [points(model, wording) - points(model, control) for model in models]
         low, high = score.span(PENALTY)
         values = np.array(columns, dtype=np.float64).reshape(len(models), len(self.rows)).T
         return QuestionTable(values, self.clusters, (low - high, high - low))
@@ -138,16 +150,51 @@ class AnswerWordings:
         return np.nan_to_num(self.grid.cells[model, wording].shares[list(self.rows)])
 
     def present(self, model: str, wording: str) -> NDArray[np.float64]:
-        """(n,) the part of each question's verdicts that is there."""
-        return self.grid.cells[model, wording].present[list(self.rows)]
+        """(n,) the part of each question's verdicts that is there; a rounding error is none."""
+        present = self.grid.cells[model, wording].present[list(self.rows)]
+        return np.where(present >= COMPLETE, 1.0, present)
+
+    def _given(self, model: str, wording: str) -> NDArray[np.bool_]:
+        """(n,) the questions with a class."""
+        return np.asarray(self.shares(model, wording).sum(axis=1) > 0)
+
+    def filled(self, model: str, wording: str, quantity: str, *, best: bool) -> NDArray[np.float64]:
+        """(n, L) shares if all that questions lack were of the class that makes a score highest, or lowest."""
+        shares, present = self.shares(model, wording), self.present(model, wording)
+        filled, _ = fill_shares(shares, present, quantity, best=best, penalty=PENALTY, **self._roles())
+        return filled
+
+    def _compare(
+        self,
+        wording: str,
+        control: str,
+        models: Sequence[str],
+        before: Sequence[NDArray[np.float64]],
+        after: Sequence[NDArray[np.float64]],
+        *,
+        level: float,
+        resamples: int,
+    ) -> Mapping[str, WordingEffects]:
+        shape = (len(models), len(self.rows), len(self.grid.labels))
+        return score_effects(
+            np.array(before).reshape(shape),
+            np.array(after).reshape(shape),
+            self.clusters,
+            models=models,
+            rng=content_rng(self.grid.run_id, wording, control),
+            penalty=PENALTY,
+            level=level,
+            resamples=resamples,
+            repeats=self.repeats,
+            **self._roles(),
+        )
 
     def _roles(self) -> dict[str, Any]:
         grid = self.grid
         return {"labels": grid.labels, "correct": grid.correct, "not_attempted": grid.not_attempted}
 
-    def _points(self, model: str, wording: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _points(self, shares: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n,) what each question adds to a mean score; NaN where it has no class."""
-        shares = self.shares(model, wording)
         points = class_shares(shares, **self._roles()) @ weights
         return np.where(shares.sum(axis=1) > 0, points, np.nan)
 
@@ -170,7 +217,7 @@ def read_answer_wordings(data: RunData, grader: str | None = None) -> AnswerWord
     grid = read_grid(data, grader)
     if len(grid.prompts) < 2:
         raise SpecError(
-            f"{data.run_id}: {len(grid.prompts)} answer prompts; expected two or more, the control among them"
+            f"{data.run_id}: the answer prompts are {list(grid.prompts)}; expected two or more, the control among them"
         )
     repeats = data.answering.repeats if data.answering is not None else 1
     return AnswerWordings(grid, repeats, _pending(data, grid, grader), tuple(range(len(grid.questions))))
@@ -194,23 +241,16 @@ def _pending(data: RunData, grid: Grid, grader: str | None) -> frozenset[str]:
         if respondent.missing.get("not_asked"):
             counts = answered.get(respondent.name, {})
             found |= {cluster for name, cluster in by_id.items() if counts.get(name, 0) < repeats}
-    return frozenset(found | _unjudged(data, by_id, grid, grader))
+    return frozenset(found | _unjudged(data, by_id, find_grader(data, grader)[0]))
 
 
-def _unjudged(data: RunData, clusters: Mapping[str, str], grid: Grid, grader: str | None) -> set[str]:
+def _unjudged(data: RunData, clusters: Mapping[str, str], results: GraderResults) -> set[str]:
     digests = {
         verdict.item_digest
-        for results in data.graders
-        if results.grader_id == grader or _title(results) == grid.grader
         for verdict in results.verdicts
         if verdict.failure == "not_answered" and verdict.detail == "not_asked"
     }
     return {clusters[item.metadata["question"]] for item in data.calibration_set.items if item.digest in digests}
-
-
-def _title(results: GraderResults) -> str:
-    """As the grid names its grader."""
-    return f"{results.prompt.partition('#')[0]} {results.model}" if results.prompt else results.model
 
 
 def _failures(cell: GridCell) -> Mapping[str, int]:

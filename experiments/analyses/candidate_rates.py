@@ -26,9 +26,12 @@ __all__ = [
     "CandidateRates",
     "Stratum",
     "StratumRates",
+    "completed_wrong",
     "error_estimate",
+    "is_about",
     "measure_candidate",
     "measure_strata",
+    "open_ends",
 ]
 
 ERROR_NAMES: tuple[ErrorName, ...] = ("false_negative_rate", "false_positive_rate", "error_rate")
@@ -98,11 +101,58 @@ def error_estimate(
     rows: NDArray[np.bool_] | None = None,
 ) -> Estimate:
     """One error rate, the mean of item means, with its interval clustered by question; ``rows`` are a part of items."""
-    wrong = candidate.wrong(contest, rate)
+    return _estimate(candidate, contest, candidate.wrong(contest, rate), level=level, rows=rows)
+
+
+def _estimate(
+    candidate: Candidate,
+    contest: Contest,
+    wrong: NDArray[np.float64],
+    *,
+    level: float,
+    rows: NDArray[np.bool_] | None = None,
+) -> Estimate:
     used = ~np.isnan(wrong) if rows is None else ~np.isnan(wrong) & rows
     most = int(candidate.counts[used].sum(axis=1).max(initial=0))
     repeats = most if candidate.draws is None or not used.any() else candidate.draws
     return clustered_wilson(wrong[used], _taken(contest.clusters, used), repeats=repeats, level=level)
+
+
+def is_about(contest: Contest, rate: ErrorName) -> NDArray[np.bool_]:
+    """(n,) whether an error rate is about an item."""
+    right = np.array([label == contest.positive for label in contest.reference], dtype=np.bool_)
+    return right if rate == "false_negative_rate" else ~right if rate == "false_positive_rate" else right | ~right
+
+
+def completed_wrong(candidate: Candidate, contest: Contest, rate: ErrorName, *, all_wrong: bool) -> NDArray[np.float64]:
+    """(n,) chance that a verdict is wrong with every missing one wrong, or right; NaN for items not in the rate."""
+    valid = candidate.counts.sum(axis=1)
+    wrong = np.nan_to_num(candidate.wrong(contest, rate)) * valid
+    if all_wrong:
+        wrong = wrong + candidate.expected - valid
+    return np.where(is_about(contest, rate), wrong / candidate.expected, np.nan)
+
+
+def open_ends(
+    candidate: Candidate, contest: Contest, rate: ErrorName, *, level: float
+) -> tuple[float | None, float | None]:
+    """The ends of an interval that holds a rate whatever the missing verdicts would have been.
+
+    They are the lower end with all of them right and the upper end with all wrong; where none is missing, those of
+    :func:`error_estimate`.
+    """
+    if _none_missing(candidate):
+        estimate = error_estimate(candidate, contest, rate, level=level)
+        return estimate.low, estimate.high
+    best, worst = (
+        _estimate(candidate, contest, completed_wrong(candidate, contest, rate, all_wrong=wrong), level=level)
+        for wrong in (False, True)
+    )
+    return best.low, worst.high
+
+
+def _none_missing(candidate: Candidate) -> bool:
+    return int(candidate.counts.sum()) == candidate.expected * len(candidate.counts)
 
 
 def measure_strata(candidates: Sequence[Candidate], contest: Contest, *, level: float) -> tuple[Stratum, ...]:
@@ -149,16 +199,10 @@ def _stratum(
 
 def _bounds(candidate: Candidate, contest: Contest, rate: ErrorName) -> tuple[float, float] | None:
     """With every missing verdict right, and with every one wrong, over all items that the rate is about."""
-    valid = candidate.counts.sum(axis=1)
-    if int(valid.sum()) == candidate.expected * len(valid):
+    about = is_about(contest, rate)
+    if _none_missing(candidate) or not about.any():
         return None
-    right = np.array([label == contest.positive for label in contest.reference], dtype=np.bool_)
-    about = right if rate == "false_negative_rate" else ~right if rate == "false_positive_rate" else right | ~right
-    if not about.any():
-        return None
-    wrong = np.nan_to_num(candidate.wrong(contest, rate)[about]) * valid[about]
-    missing = candidate.expected - valid[about]
-    best, worst = wrong / candidate.expected, (wrong + missing) / candidate.expected
+    best, worst = (completed_wrong(candidate, contest, rate, all_wrong=wrong)[about] for wrong in (False, True))
     return float(np.sort(best).mean()), float(np.sort(worst).mean())
 
 

@@ -15,6 +15,7 @@ from experiments.errors import SpecError
 from experiments.reports.call_times import GraderTimes
 from experiments.reports.inputs import RunData
 from experiments.reports.reference_labels import drop_stale_labels, join_labels
+from experiments.specs.joint_graders import find_name
 from graders.pricing import Cost
 
 __all__ = [
@@ -156,19 +157,17 @@ def read_candidates(contest: Contest) -> tuple[Candidate, ...]:
 
 
 def find_candidate(candidates: Sequence[Candidate], name: str, where: str) -> Candidate:
-    """The candidate of a name, or the only one whose name holds it as a word.
+    """The candidate of a name, or of a part that :func:`experiments.specs.joint_graders.find_name` takes.
 
     Raises
     ------
     SpecError
         If there is none, or more than one; the message begins with ``where`` and lists the names.
     """
-    exact = [candidate for candidate in candidates if candidate.name == name]
-    found = exact or [candidate for candidate in candidates if name in candidate.name.split()]
-    if len(found) != 1:
-        names = [candidate.name for candidate in (found or candidates)]
-        raise SpecError(f"{where}: {name!r}, {len(found)} of that name; expected one of {names}")
-    return found[0]
+    try:
+        return candidates[find_name([candidate.name for candidate in candidates], name)]
+    except LookupError as error:
+        raise SpecError(f"{where}: {error.args[0]}") from error
 
 
 def _candidate(entrant: Entrant, contest: Contest) -> Candidate:

@@ -10,6 +10,11 @@ of half of ``1 - level`` at most [Bonferroni]. Or the comparison can leave it ou
 :func:`experiments.stats.comparisons.best_set` does with a chance of no more than it is given: the other half. Only
 candidates that are shown to keep the limits can push another out: one that may break them is no reason to leave out
 one that keeps them. Without limits the whole of ``1 - level`` goes to the comparison.
+
+Missing verdicts are no luck of the draw: a grader fails on what it finds hard. So limits are held against intervals
+that hold whatever the missing verdicts would have been, and the comparison is made twice: on the items that all have,
+and on all items with every missing verdict wrong, which asks for right verdicts rather than for few wrong ones. Who is
+in the set by the first and shown to be worse by the second is in it by what did not come: its place *hangs* on that.
 """
 
 from __future__ import annotations
@@ -19,9 +24,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from experiments.analyses.candidate_rates import error_estimate
+from experiments.analyses.candidate_rates import completed_wrong, error_estimate, is_about, open_ends
 from experiments.analyses.candidates import Candidate, ErrorName
 from experiments.analyses.entrants import Contest
 from experiments.specs.decisions import ChooseSpec, LimitSpec
@@ -41,12 +45,17 @@ Verdict = Literal["kept", "not shown", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class LimitCheck:
-    """A rate held against ``limit`` plus ``margin`` by an interval that allows for all limits and candidates."""
+    """A rate held against ``limit`` plus ``margin`` by an interval that allows for all limits and candidates.
+
+    ``estimate`` is of the verdicts that came; ``low`` and ``high`` decide, which also allow for those that did not.
+    """
 
     rate: ErrorName
     limit: float
     margin: float
     estimate: Estimate
+    low: float | None
+    high: float | None
     verdict: Verdict
 
 
@@ -88,6 +97,10 @@ class RuleResult:
         Candidates with too few verdicts, and why.
     n, clusters, left_out
         Items compared, their questions, and the items that the rate is about but that one of those compared lacks.
+    without
+        Each compared candidate that lacks such items, and how many it lacks.
+    if_wrong
+        The set, or the provisional one, on all items with every missing verdict wrong.
     """
 
     rate: ErrorName
@@ -101,6 +114,13 @@ class RuleResult:
     n: int
     clusters: int
     left_out: int
+    without: Mapping[str, int]
+    if_wrong: tuple[str, ...]
+
+    @property
+    def hanging(self) -> tuple[str, ...]:
+        """Those of the set, or of the provisional one, that would be shown to be worse with missing verdicts wrong."""
+        return tuple(name for name in self.provisional or self.members if name not in self.if_wrong)
 
     def find(self, name: str) -> Standing:
         """The standing of a candidate that was compared."""
@@ -109,17 +129,12 @@ class RuleResult:
 
 def is_answered(candidate: Candidate, contest: Contest, rate: ErrorName) -> str | None:
     """Why a candidate is not compared; ``None`` where it is."""
-    about = _about(contest, rate)
+    about = is_about(contest, rate)
     wrong = candidate.wrong(contest, rate)
     n_answered, n_about = int((~np.isnan(wrong)).sum()), int(about.sum())
     if n_about and n_answered < LEAST_ANSWERED * n_about:
         return f"verdicts on {n_answered:,} of {n_about:,} items"
     return None
-
-
-def _about(contest: Contest, rate: ErrorName) -> NDArray[np.bool_]:
-    right = np.array([label == contest.positive for label in contest.reference], dtype=np.bool_)
-    return right if rate == "false_negative_rate" else ~right if rate == "false_positive_rate" else right | ~right
 
 
 def apply_rule(candidates: Sequence[Candidate], contest: Contest, spec: ChooseSpec, *, level: float) -> RuleResult:
@@ -133,25 +148,43 @@ def apply_rule(candidates: Sequence[Candidate], contest: Contest, spec: ChooseSp
     verdicts = {name: _overall([check.verdict for check in own]) for name, own in checks.items()}
     field = _Field(compared, contest, spec.lowest, set_level)
     standings = _stand(field, checks, verdicts)
-    kept_any = "kept" in verdicts.values()
-    open_ = [name for name, verdict in verdicts.items() if verdict != "broken"]
-    provisional = () if kept_any or not open_ else field.best(open_).members
-    members = sorted(
-        (standing for standing in standings if standing.in_set),
-        key=lambda standing: (standing.mean is None, standing.mean),
-    )
+    members, provisional = _sets(field, standings, verdicts)
+    if_wrong = provisional or members
+    if any((one.counts.sum(axis=1) < one.expected).any() for one in compared):
+        completed = _Field(compared, contest, spec.lowest, set_level, all_wrong=True)
+        kept, open_ = _sets(completed, _stand(completed, checks, verdicts), verdicts)
+        if_wrong = open_ or kept
+    n_about = int(is_about(contest, spec.lowest).sum())
     return RuleResult(
         rate=spec.lowest,
         level=level,
         set_level=set_level,
         limit_level=limit_level,
-        members=tuple(standing.name for standing in members),
-        provisional=tuple(sorted(provisional, key=lambda name: field.means[name])),
+        members=members,
+        provisional=provisional,
         standings=standings,
         not_compared={name: reason for name, reason in reasons.items() if reason is not None},
         n=field.n,
         clusters=len(set(field.clusters)),
-        left_out=int(_about(contest, spec.lowest).sum()) - field.n,
+        left_out=n_about - field.n,
+        without={name: n_about - n for name, n in field.n_each.items() if n < n_about},
+        if_wrong=if_wrong,
+    )
+
+
+def _sets(
+    field: _Field, standings: Sequence[Standing], verdicts: Mapping[str, Verdict]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The set, and the provisional one where nobody is shown to keep the limits, each with the best first."""
+    members = sorted(
+        (standing for standing in standings if standing.in_set),
+        key=lambda standing: (standing.mean is None, standing.mean),
+    )
+    open_ = [name for name, verdict in verdicts.items() if verdict != "broken"]
+    provisional = () if "kept" in verdicts.values() or not open_ else field.best(open_).members
+    return (
+        tuple(standing.name for standing in members),
+        tuple(sorted(provisional, key=lambda name: field.means[name])),
     )
 
 
@@ -161,13 +194,14 @@ def _check_limits(
     checks = []
     for rate, spec in limits.items():
         estimate = error_estimate(candidate, contest, rate, level=level)
+        low, high = open_ends(candidate, contest, rate, level=level)
         bar = spec.limit + spec.margin
         verdict: Verdict = "not shown"
-        if estimate.low is not None and estimate.low > bar:
+        if low is not None and low > bar:
             verdict = "broken"
-        elif estimate.high is not None and estimate.high <= bar:
+        elif high is not None and high <= bar:
             verdict = "kept"
-        checks.append(LimitCheck(rate, spec.limit, spec.margin, estimate, verdict))
+        checks.append(LimitCheck(rate, spec.limit, spec.margin, estimate, low, high, verdict))
     return tuple(checks)
 
 
@@ -178,15 +212,27 @@ def _overall(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 class _Field:
-    """The compared candidates' wrong shares on the items that all of them have."""
+    """The compared candidates' wrong shares on the items that all of them have, or with all that is missing wrong."""
 
-    def __init__(self, compared: Sequence[Candidate], contest: Contest, rate: ErrorName, level: float) -> None:
-        columns = [candidate.wrong(contest, rate) for candidate in compared]
+    def __init__(
+        self,
+        compared: Sequence[Candidate],
+        contest: Contest,
+        rate: ErrorName,
+        level: float,
+        *,
+        all_wrong: bool = False,
+    ) -> None:
+        columns = [
+            completed_wrong(candidate, contest, rate, all_wrong=True) if all_wrong else candidate.wrong(contest, rate)
+            for candidate in compared
+        ]
         table = np.column_stack(columns) if columns else np.zeros((len(contest.items), 0))
         used = np.asarray(~np.isnan(table).any(axis=1) & bool(columns), dtype=np.bool_)
         self._table, self._names, self._level = table[used], [candidate.name for candidate in compared], level
         self.clusters = [cluster for cluster, take in zip(contest.clusters, used, strict=True) if take]
         self.n = len(self.clusters)
+        self.n_each = {name: int((~np.isnan(column)).sum()) for name, column in zip(self._names, columns, strict=True)}
         means = np.sort(self._table, axis=0).mean(axis=0) if self.n else np.zeros(0)
         self.means = dict(zip(self._names, map(float, means), strict=False))
 

@@ -34,12 +34,13 @@ LEAST_DRAWS, DRAWS_A_TEST = 10_000, 20
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The candidate to take, ``None`` where the rule gives none, and why that one of the set.
+    """The candidate to take, ``None`` where the rule or the missing verdicts leave none, and why that one of the set.
 
     ``by`` is ``only`` (nobody else in the set), ``cost`` (cheapest of the set) or ``rate`` (lowest rate, as no cost is
     known); ``provisional`` where it is not shown to keep the limits. ``unpriced`` are members whose cost is not known
     in full, so that they could not be weighed. ``tied`` are members that are exactly equal in what decided, cost and
-    rate or the rate alone: the recommended one stands before them by its name, which is no evidence.
+    rate or the rate alone: the recommended one stands before them by its name, which is no evidence. ``hanging`` are
+    members that were not weighed, as their place among the best hangs on missing verdicts.
     """
 
     name: str | None
@@ -47,6 +48,7 @@ class Recommendation:
     provisional: bool
     unpriced: tuple[str, ...]
     tied: tuple[str, ...] = ()
+    hanging: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -206,18 +208,23 @@ def _separate(rule: RuleResult, pairs: Sequence[PairedComparison], contest: Cont
 
 
 def _recommend(candidates: Sequence[Candidate], rule: RuleResult) -> Recommendation:
-    """The cheapest of the set among those shown to keep the limits, and the lowest rate where no cost is known."""
+    """The cheapest of the set among those shown to keep the limits, and the lowest rate where no cost is known.
+
+    A low cost or rate speaks for nobody whose place in the set hangs on missing verdicts.
+    """
     shown = [name for name in rule.members if rule.find(name).limits == "kept"]
-    names = shown or list(rule.provisional)
+    in_question = shown or list(rule.provisional)
+    hanging = tuple(name for name in in_question if name in rule.hanging)
+    names = [name for name in in_question if name not in hanging]
     known = {candidate.name: candidate for candidate in candidates}
     if not names or not rule.n:
-        return Recommendation(None, "only", False, ())
+        return Recommendation(None, "only", False, (), hanging=hanging)
     costs = {name: cost for name in names if (cost := _known_cost(known[name])) is not None}
     unpriced = tuple(name for name in names if name not in costs)
     if len(names) == 1:
-        return Recommendation(names[0], "only", not shown, unpriced)
+        return Recommendation(names[0], "only", not shown, unpriced, hanging=hanging)
     # Rounded: two rates that differ in the last bit are equal.
     ranks = {name: (costs.get(name, 0.0), round(rule.find(name).mean or 0.0, 9)) for name in costs or names}
     first = min(ranks, key=lambda name: (*ranks[name], name))
     tied = tuple(sorted(name for name in ranks if name != first and ranks[name] == ranks[first]))
-    return Recommendation(first, "cost" if costs else "rate", not shown, unpriced, tied)
+    return Recommendation(first, "cost" if costs else "rate", not shown, unpriced, tied, hanging)

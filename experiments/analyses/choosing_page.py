@@ -10,6 +10,7 @@ from typing import Any
 from experiments.analyses.candidate_rates import ERROR_NAMES, LEAST_ITEMS, CandidateRates, Stratum
 from experiments.analyses.candidates import Candidate
 from experiments.analyses.choosing import Choice
+from experiments.analyses.choosing_set import rule_section
 from experiments.analyses.choosing_time import candidate_time_fields, time_section
 from experiments.analyses.choosing_words import (
     RATE_WORDS,
@@ -23,6 +24,7 @@ from experiments.analyses.p_values import p_text
 from experiments.analyses.separation import POWER
 from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import bounds_text, count_text, percent
+from experiments.reports.forests import rate_forest
 from experiments.reports.label_words import label_words
 from experiments.reports.plain import estimate_fields, plain_value
 
@@ -38,9 +40,9 @@ MOST_SHOWN = 5
 
 def choice_document(choice: Choice) -> Document:
     """The page: what was compared, every table, and the decision at the end."""
-    parts = (_pairs(choice), _costs(choice), _parts(choice), _labels(choice))
     time = time_section(choice.candidates)
-    sections = [_head(choice), _candidates(choice), time, _rule(choice), *(part for part in parts if part is not None)]
+    parts = (rule_section(choice), _pairs(choice), _costs(choice), _parts(choice), _labels(choice))
+    sections = [_head(choice), _candidates(choice), time, *(part for part in parts if part is not None)]
     decision = Section("Decision", 2, (Paragraph(decision_text(choice)),))
     return Document((*sections, decision))
 
@@ -68,7 +70,9 @@ def _candidates(choice: Choice) -> Section:
         "Error rate: verdicts that are not the label given. Flip: share of the items with two or more verdicts that "
         "have different ones, in at most R."
     )
-    return Section("Candidates", 2, (Table((*columns, "1,000 verdicts"), rows), about, *_missing(choice)))
+    drawn = [(own.name, [estimate_fields(own.rates[rate]) for rate in reversed(ERROR_NAMES)]) for own in choice.rates]
+    forest = rate_forest(drawn, columns[1:4])
+    return Section("Candidates", 2, (Table((*columns, "1,000 verdicts"), rows), about, *forest, *_missing(choice)))
 
 
 def _candidate_row(candidate: Candidate, own: CandidateRates) -> tuple[str, ...]:
@@ -107,40 +111,6 @@ def _missing(choice: Choice) -> list[Block]:
     ]
 
 
-def _rule(choice: Choice) -> Section:
-    rule = choice.rule
-    limits = list(choice.spec.limits.items())
-    rows = [
-        (
-            standing.name,
-            *(
-                f"{percent(check.estimate.low)} to {percent(check.estimate.high)}, {check.verdict}"
-                for check in standing.checks
-            ),
-            _share(standing.mean),
-            f"{100 * standing.behind:.1f}" if standing.behind is not None else "-",
-            p_text(standing.p_value),
-            "yes" if standing.in_set else "no",
-        )
-        for standing in rule.standings
-    ]
-    heads = tuple(f"{RATE_WORDS[rate]} up to {100 * (one.limit + one.margin):g}%" for rate, one in limits)
-    columns = ("grader", *heads, RATE_WORDS[rule.rate], "points behind", "p, is the best", "may be the best")
-    about = (
-        f"On the {rule.n:,} items of {rule.clusters:,} questions that all compared have ({rule.left_out:,} left out); "
-        f"the set at level {rule.set_level:g}."
-    )
-    if rule.limit_level is not None:
-        about += (
-            f" Limits are held against intervals of level {rule.limit_level:.4g}, which allow for all of them at once; "
-            "only a grader shown to keep them can push another out."
-        )
-    blocks: list[Block] = [Table(columns, tuple(rows), 1 + len(limits)), Paragraph(about)]
-    if rule.not_compared:
-        blocks.append(Bullets(tuple(f"{name}: not compared, {why}." for name, why in rule.not_compared.items())))
-    return Section("Under the rule", 2, tuple(blocks))
-
-
 def _pairs(choice: Choice) -> Section | None:
     every = list(zip(choice.pairs, choice.family.rows, strict=True))
     if not every:
@@ -169,7 +139,9 @@ def _pairs(choice: Choice) -> Section | None:
     return Section("All pairs", 2, (Table(columns, rows), Paragraph(about)))
 
 
-def _costs(choice: Choice) -> Section:
+def _costs(choice: Choice) -> Section | None:
+    if len(choice.candidates) == 1:
+        return None
     front = ", ".join(choice.front.front) or "nobody"
     rate = RATE_WORDS[choice.rule.rate]
     if choice.front_over_cost:
@@ -249,7 +221,7 @@ def choice_fields(choice: Choice) -> dict[str, Any]:
         "rule": plain_value(choice.spec.model_dump(mode="json"))
         | {"stated": choice.stated, "text": rule_text(choice.spec)},
         "candidates": [_candidate_fields(choice, place) for place in range(len(choice.candidates))],
-        "set": plain_value(asdict(choice.rule)),
+        "set": plain_value(asdict(choice.rule)) | {"hanging": list(choice.rule.hanging)},
         "pairs": [
             plain_value(asdict(pair)) | {"p_value": row.p_value, "holm": row.adjusted, "differ": row.significant}
             for pair, row in zip(choice.pairs, choice.family.rows, strict=True)

@@ -7,7 +7,7 @@ wording: what the labelled items leave open is open for all cells alike, and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from experiments.analyses.answer_wordings import PENALTY, AnswerWordings, read_answer_wordings
 from experiments.analyses.scoring_inputs import Benchmark, Calibration, GraderChoice, read_scoring
 from experiments.analyses.wording_comparison import RESAMPLES, WordingResult, compare_wordings
-from experiments.analyses.wording_grid import QuestionTable, WordingCell, WordingFacts
+from experiments.analyses.wording_grid import QuestionTable, WordingCell, WordingFacts, WordingPairs
+from experiments.analyses.worst_cases import fill_shares
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
 from experiments.specs.decisions import AbSpec
@@ -126,7 +127,66 @@ class CorrectedWordings:
         )
         return correct_effects(baseline, changed, self.calibration, models=models, repeats=self.graded.repeats)
 
-    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:  # noqa: ARG002
+    def worst(
+        self, wording: str, control: str, quantities: Sequence[str], *, level: float
+    ) -> Mapping[str, WordingEffects]:
+        """Effects on some scores if all that is missing truly went against the wording, whatever its verdict."""
+        found = {}
+        for name in quantities:
+            if (wording, control, name) not in self._worst:
+                self._worst[wording, control, name] = self._correct_worst(wording, control, name)
+            found[name] = self._worst[wording, control, name].at(level=level)[name]
+        return found
+
+    @cached_property
+    def _worst(self) -> dict[tuple[str, str, str], CorrectedEffects]:
+        """Effects at their worst without their level."""
+        return {}
+
+    def _correct_worst(self, wording: str, control: str, quantity: str) -> CorrectedEffects:
+        """What is missing gets the verdicts that a response of that true class would have got on average."""
+        models, n = self.shared(wording, control), len(self.clusters)
+        matrix, tables, assumed = self.calibration.known.totals().matrix, [], []
+        for one in (control, wording):
+            layers = [self._fill(model, one, quantity, best=one == control) for model in models]
+            tables.append(np.array([known + truth @ matrix for known, truth in layers]).reshape(len(models), n, -1))
+            assumed.append([truth.sum(axis=0) / n for _, truth in layers])
+        return correct_effects(
+            tables[0],
+            tables[1],
+            self.calibration,
+            models=models,
+            repeats=self.graded.repeats,
+            assumed=np.array(assumed).reshape(2, len(models), len(self.places)),
+        )
+
+    def _fill(
+        self, model: str, wording: str, quantity: str, *, best: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n, L) shares as judged at their own weight, and (n, L) the true classes of what is missing."""
+        shares, present = self._shares(model, wording), self.graded.present(model, wording)
+        parts = np.where(shares.sum(axis=1) > 0, present, 0.0)
+        true = np.zeros_like(shares)
+        if parts.any():
+            true[:] = self.calibration.solve(self.calibration.join(shares))
+        choice = self.calibration.choice
+        _, missing = fill_shares(
+            true,
+            parts,
+            quantity,
+            best=best,
+            labels=choice.labels,
+            correct=choice.correct,
+            not_attempted=choice.not_attempted,
+            penalty=PENALTY,
+        )
+        return shares * parts[:, None], missing
+
+    def pairs(self, wording: str, control: str) -> WordingPairs:
+        """Questions with a class under both wordings, and answers that are missing under either."""
+        return self.graded.pairs(wording, control)
+
+    def table(self, wording: str, control: str, quantity: str, *, worst: bool = False) -> QuestionTable | None:  # noqa: ARG002
         """None: a corrected score is no mean of the questions alone."""
         return None
 

@@ -19,7 +19,7 @@ from typing import Literal, cast
 from calibration_sets.strict import shorten
 from experiments.errors import SpecError
 
-__all__ = ["COMPARED", "MEASURES", "NotWorse", "Rule", "keeps", "parse_not_worse", "parse_rule"]
+__all__ = ["COMPARED", "MEASURES", "NotWorse", "Rule", "check_measure", "keeps", "parse_not_worse", "parse_rule"]
 
 End = Literal["value", "lower", "upper"]
 Sign = Literal["<=", ">=", "<", ">"]
@@ -80,15 +80,16 @@ class NotWorse:
         return f"{self.name} not worse by {self.margin:.12g}"
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str, *, option: str = "--rule") -> Rule:
     """Read ``value|lower|upper(NAME) <=|>=|<|> NUMBER``; the number may end in a percent sign.
 
     Raises
     ------
     SpecError
-        If it is anything else, of an unknown measure, or the limit is one that the measure cannot reach.
+        If it is anything else, of an unknown measure, or the limit is one that the measure cannot reach; the message
+        begins with ``option``, the word under which the text was given.
     """
-    where = f"--rule {shorten(text)}"
+    where = f"{option} {shorten(text)}"
     found = _RULE.fullmatch(text)
     if found is None or found["end"] not in ("value", "lower", "upper"):
         raise SpecError(f"{where}: not a rule; expected such as 'upper(false_negative_rate) <= 3%'")
@@ -116,6 +117,11 @@ def parse_not_worse(text: str) -> NotWorse:
     if not 0 < margin < 1:
         raise SpecError(f"{where}: margin {margin:g}; expected a number between 0 and 1 (1 point is 0.01)")
     return NotWorse(name, margin)
+
+
+def check_measure(where: str, name: str) -> str:
+    """The name of a measure that a rule can be about; ``SpecError`` for another, beginning with ``where``."""
+    return _check_name(where, name, MEASURES)
 
 
 def keeps(sign: Sign, number: float, limit: float) -> bool:

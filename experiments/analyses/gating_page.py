@@ -48,6 +48,7 @@ def _rule_fields(check: RuleCheck) -> dict[str, Any]:
         "measure": estimate_fields(measured.estimate),
         "coverage": measured.coverage,
         "bounds": None if measured.bounds is None else list(measured.bounds),
+        "completed": None if measured.within is None else [estimate_fields(one) for one in measured.within],
     }
 
 
@@ -58,8 +59,13 @@ def _baseline_fields(check: BaselineCheck) -> dict[str, Any]:
         "why": check.why,
         "difference": estimate_fields(check.test.estimate),
         "p_value": check.test.p_value,
+        "completed": None if check.worst is None else estimate_fields(check.worst.estimate),
+        "n_items": check.n_items,
         "n_common": check.n_common,
-        "n_left_out": check.test.left_out,
+        "n_about": check.n_about,
+        "n_compared": check.test.estimate.n,
+        "n_without": check.n_without,
+        "n_without_baseline": check.n_without_baseline,
         "n_relabelled": check.n_relabelled,
     }
 
@@ -143,7 +149,8 @@ def decision_text(gate: Gate) -> str:
     reasons = [f"{check.rule.text}: {check.outcome}, {check.why}" for check in gate.checks]
     limits = [
         _missing_note(gate),
-        *map(_bound_note, gate.rules),
+        *dict.fromkeys(map(_bound_note, gate.rules)),
+        *map(_common_note, gate.comparisons),
         *_few_notes(gate),
         *map(_label_note, gate.comparisons),
     ]
@@ -173,9 +180,31 @@ def _missing_note(gate: Gate) -> str:
 
 
 def _bound_note(check: RuleCheck) -> str:
-    if check.measured.bounds is None:
+    bounds, name = check.measured.bounds, check.rule.name
+    if bounds is None:
         return ""
-    return f"With every missing verdict wrong the {check.rule.name} would be {percent(check.measured.bounds[1])}."
+    low, high = (f"{end:.3f}" if name in COEFFICIENTS else percent(end) for end in bounds)
+    return f"The missing verdicts leave {name} open from {low} to {high}."
+
+
+def _common_note(check: BaselineCheck) -> str:
+    """How many items a comparison stands on, and through whom it lost the others."""
+    compared = check.test.estimate.n
+    if compared == check.n_about == check.n_items and check.worst is None:
+        return ""
+    note = (
+        f"{check.rule.text}: of this run's {check.n_items:,} items {check.n_common:,} are in the baseline's run too, "
+        f"{check.n_about:,} of them of the kind that it is about, and {compared:,} are compared."
+    )
+    if compared < check.n_about:
+        note += (
+            f" Left out for want of verdicts of this grader: {check.n_without:,}, of the baseline:"
+            f" {check.n_without_baseline:,}."
+        )
+    if check.worst is not None and check.worst.estimate.value is not None:
+        worst = f"{100 * check.worst.estimate.value:+.1f} points"
+        note += f" With this grader's missing verdicts at their worst and the baseline's at their best it is {worst}."
+    return note
 
 
 def _few_notes(gate: Gate) -> list[str]:

@@ -14,6 +14,7 @@ from experiments.reports.exact_sample import ExactSample, with_distributions
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.reference_labels import ReferenceLabels, drop_stale_labels, join_labels
 from experiments.reports.sample import Sample, build_sample
+from experiments.specs.joint_graders import find_name
 
 __all__ = [
     "GradedSample",
@@ -60,26 +61,23 @@ def read_graded_samples(data: RunData) -> tuple[GradedSample, ...]:
 def find_graded(graded: Sequence[GradedSample], name: str | None, *, option: str = "--grader") -> GradedSample:
     """The grader of a name; without a name, the run's only grader.
 
-    A name may also be a word of the grader's, as its model, or a model without its provider, where only one fits.
+    A name may also be a part of it, or an id, as :func:`experiments.specs.joint_graders.find_name` takes them.
 
     Raises
     ------
     SpecError
         If there is none, or more than one; the message lists the names.
     """
-    found = [one for one in graded if name is None or one.name == name]
-    if not found and name is not None:
-        found = [one for one in graded if name in one.name.split()] or [one for one in graded if name in _tails(one)]
-    if len(found) == 1:
-        return found[0]
-    names = [one.name for one in (found or graded)]
-    run = graded[0].run_id if graded else "run"
-    got = f"{len(names)} graders in run {run}" if name is None else f"{name!r}: {len(found)} graders of that name"
-    raise SpecError(f"{option}: {got}; expected one of {names}")
-
-
-def _tails(graded: GradedSample) -> list[str]:
-    return [word.rpartition("/")[2] for word in graded.name.split()]
+    names = [one.name for one in graded]
+    if name is None:
+        if len(graded) == 1:
+            return graded[0]
+        run = graded[0].run_id if graded else "run"
+        raise SpecError(f"{option}: {len(names)} graders in run {run}; expected one of {names}")
+    try:
+        return graded[find_name(names, name, grader_ids=[one.results.grader_id for one in graded])]
+    except LookupError as error:
+        raise SpecError(f"{option}: {error.args[0]}") from error
 
 
 def match_samples(first: Sample, second: Sample) -> tuple[Sample, Sample]:

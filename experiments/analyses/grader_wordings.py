@@ -13,11 +13,20 @@ from numpy.typing import NDArray
 from calibration_sets.item import Item
 from experiments.analyses.candidate_rates import measure_candidate
 from experiments.analyses.candidates import Candidate, ErrorName, LabelledContest, read_candidates, read_labelled
-from experiments.analyses.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts, complement
+from experiments.analyses.wording_grid import (
+    Bounds,
+    QuestionTable,
+    WordingCell,
+    WordingFacts,
+    WordingPairs,
+    complement,
+)
+from experiments.analyses.worst_cases import fill_chances
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.label_words import label_words
 from experiments.reports.plain import content_rng
+from experiments.specs.wording_rule import name_wordings
 from experiments.stats.comparisons.wording_effects import WordingEffects, wording_effects
 
 __all__ = ["QUANTITIES", "GraderWordings", "read_grader_wordings"]
@@ -83,28 +92,34 @@ class GraderWordings:
 
     def effects(self, wording: str, control: str, *, level: float, resamples: int) -> Mapping[str, WordingEffects]:
         """Effects by quantity, paired by item and clustered by question."""
-        models = self.shared(wording, control)
-        drawn = [self.candidates[key, model] for key in (wording, control) for model in models]
-        found = {}
-        for name, rate in QUANTITIES.items():
-            changed, baseline = (self._right(one, models, rate) for one in (wording, control))
-            found[name] = wording_effects(
-                baseline,
-                changed,
-                self.clusters,
-                models=models,
-                rng=content_rng(self.labelled.contest.run_id, wording, control, name),
-                level=level,
-                resamples=resamples,
-                repeats=max((int(one.counts.sum(axis=1).max(initial=0)) for one in drawn), default=0),
-            )
-        return found
+        return {
+            name: self._compare(wording, control, name, level=level, resamples=resamples, worst=False)
+            for name in QUANTITIES
+        }
 
-    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:
+    def worst(
+        self, wording: str, control: str, quantities: Sequence[str], *, level: float
+    ) -> Mapping[str, WordingEffects]:
+        """Effects if all that is missing went against the wording."""
+        # Only intervals are used, which rest on no draw.
+        return {
+            name: self._compare(wording, control, name, level=level, resamples=1, worst=True) for name in quantities
+        }
+
+    def pairs(self, wording: str, control: str) -> WordingPairs:
+        """Items with a verdict under both wordings, and verdicts that are missing under either."""
+        models = self.shared(wording, control)
+        both = {model: [self.candidates[one, model] for one in (wording, control)] for model in models}
+        given = {
+            model: int(np.all([one.counts.any(axis=1) for one in own], axis=0).sum()) for model, own in both.items()
+        }
+        lost = sum(one.expected * len(one.counts) - int(one.counts.sum()) for own in both.values() for one in own)
+        return WordingPairs(given, len(self.clusters), lost)
+
+    def table(self, wording: str, control: str, quantity: str, *, worst: bool = False) -> QuestionTable | None:
         """Paired differences: each quantity is a mean over the items that it is about."""
-        models, rate = self.shared(wording, control), QUANTITIES[quantity]
-        values = self._right(wording, models, rate) - self._right(control, models, rate)
-        return QuestionTable(values, self.clusters, (-1.0, 1.0))
+        changed, baseline = self._both(wording, control, quantity, worst=worst)
+        return QuestionTable(changed - baseline, self.clusters, (-1.0, 1.0))
 
     def shared(self, wording: str, control: str) -> list[str]:
         """Models that have both wordings."""
@@ -127,10 +142,45 @@ class GraderWordings:
             pending=self.pending & questions,
         )
 
-    def _right(self, wording: str, models: Sequence[str], rate: ErrorName) -> NDArray[np.float64]:
-        """(n, K) chance that a verdict is right, NaN where there is none."""
-        columns = [1 - self.candidates[wording, model].wrong(self.labelled.contest, rate) for model in models]
-        return np.array(columns, dtype=np.float64).reshape(len(models), len(self.clusters)).T
+    def _compare(
+        self, wording: str, control: str, quantity: str, *, level: float, resamples: int, worst: bool
+    ) -> WordingEffects:
+        models = self.shared(wording, control)
+        drawn = [self.candidates[key, model] for key in (wording, control) for model in models]
+        changed, baseline = self._both(wording, control, quantity, worst=worst)
+        return wording_effects(
+            baseline,
+            changed,
+            self.clusters,
+            models=models,
+            rng=content_rng(self.labelled.contest.run_id, wording, control, quantity),
+            level=level,
+            resamples=resamples,
+            repeats=max((int(one.counts.sum(axis=1).max(initial=0)) for one in drawn), default=0),
+        )
+
+    def _both(
+        self, wording: str, control: str, quantity: str, *, worst: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n, K) chance that a verdict is right under the wording, and under the control; NaN where there is none.
+
+        At ``worst`` all that is missing is wrong under the wording and right under the control.
+        """
+        models, rate = self.shared(wording, control), QUANTITIES[quantity]
+        shape = (len(models), len(self.clusters))
+        changed, baseline = (
+            np.array([self._right(one, model, rate, worst=worst, best=one == control) for model in models])
+            for one in (wording, control)
+        )
+        return changed.reshape(shape).T, baseline.reshape(shape).T
+
+    def _right(self, wording: str, model: str, rate: ErrorName, *, worst: bool, best: bool) -> NDArray[np.float64]:
+        candidate, contest = self.candidates[wording, model], self.labelled.contest
+        if not worst:
+            return 1 - candidate.wrong(contest, rate)
+        present = candidate.counts.sum(axis=1) / candidate.expected
+        known = replace(candidate, shares=np.nan_to_num(candidate.shares))
+        return fill_chances(1 - known.wrong(contest, rate), present, best=best)
 
 
 def read_grader_wordings(data: RunData) -> GraderWordings:
@@ -146,12 +196,13 @@ def read_grader_wordings(data: RunData) -> GraderWordings:
         raise SpecError(f"{data.run_id}: no labelled items; expected a run on a set that people labelled")
     candidates = read_candidates(labelled.contest)
     prompted = [place for place, grader in enumerate(data.graders) if grader.prompt]
-    wordings = _wordings([data.graders[place] for place in prompted])
+    wordings = name_wordings([str(data.graders[place].prompt) for place in prompted])
     models = _models([data.graders[place] for place in prompted], wordings)
     cells = {key: candidates[place] for key, place in zip(zip(wordings, models, strict=True), prompted, strict=True)}
     if len(set(wordings)) < 2:
         raise SpecError(
-            f"{data.run_id}: {len(set(wordings))} grader prompts; expected two or more, the control among them"
+            f"{data.run_id}: the grader prompts are {sorted(set(wordings))}; expected two or more, the control among "
+            "them"
         )
     return GraderWordings(
         labelled=labelled,
@@ -170,14 +221,6 @@ def _pending(items: Sequence[Item], graders: Sequence[GraderResults]) -> frozens
         if verdict.failure == "not_answered" and verdict.detail == "not_asked"
     }
     return frozenset(item.cluster_id for item in items if item.digest in missing)
-
-
-def _wordings(graders: Sequence[GraderResults]) -> list[str]:
-    """``name@version``, with the digest where two texts share that."""
-    titles = [str(grader.prompt) for grader in graders]
-    short = {title: title.partition("#")[0] for title in titles}
-    shared = [name for name in set(short.values()) if len({t for t, n in short.items() if n == name}) > 1]
-    return [title if short[title] in shared else short[title] for title in titles]
 
 
 def _models(graders: Sequence[GraderResults], wordings: Sequence[str]) -> list[str]:

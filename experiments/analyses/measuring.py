@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.analyses.completing import complete_sample
 from experiments.analyses.graded_samples import GradedSample, positive_of, wrong_shares
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.measures import agreement_fields, alpha_fields, error_rate_fields, repeat_fields
@@ -23,16 +24,24 @@ __all__ = ["Measured", "item_values", "measure"]
 class Measured:
     """A measure with its interval, and what missing verdicts could make of it.
 
-    ``coverage`` is that of the items that the measure is over; ``bounds`` are the error rate with all missing
-    verdicts right and all wrong, ``None`` where none is missing or it is no false negative or positive rate.
+    ``coverage`` is that of the items that the measure is over; ``within`` is the measure with the missing verdicts as
+    good and as bad as they could have been, ``None`` where none is missing or it is itself about missing ones.
     ``reason`` says why there is no value.
     """
 
     name: str
     estimate: Estimate
     coverage: float | None
-    bounds: tuple[float, float] | None = None
+    within: tuple[Estimate, Estimate] | None = None
     reason: str | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest value that the missing verdicts allow; ``None`` where there are no two."""
+        if self.within is None or self.within[0].value is None or self.within[1].value is None:
+            return None
+        low, high = sorted((self.within[0].value, self.within[1].value))
+        return low, high
 
 
 def measure(graded: GradedSample, name: str, *, level: float) -> Measured:
@@ -43,20 +52,21 @@ def measure(graded: GradedSample, name: str, *, level: float) -> Measured:
     SpecError
         For an error rate where the scale names no label as right.
     """
-    return _MEASURES[name](graded, name, level)
+    found = _MEASURES[name](graded, name, level)
+    if name in _ABOUT_MISSING or found.coverage is None or found.coverage == 1:
+        return found
+    better, worse = (_MEASURES[name](_completed(graded, name, worse=worse), name, level) for worse in (False, True))
+    return replace(found, within=(better.estimate, worse.estimate))
+
+
+def _completed(graded: GradedSample, name: str, *, worse: bool) -> GradedSample:
+    return replace(graded, sample=complete_sample(graded.sample, graded.sample.reference, name, worse=worse))
 
 
 def _error(graded: GradedSample, name: str, level: float) -> Measured:
     positive_of(graded.sample)
     fields, reasons = error_rate_fields(graded.sample, level=level)
-    bounds = fields[f"{name}_bounds"]
-    return Measured(
-        name,
-        Estimate(**fields[name]),
-        fields["rate_coverage"][name],
-        (bounds[0], bounds[1]) if bounds else None,
-        reasons.get(name),
-    )
+    return Measured(name, Estimate(**fields[name]), fields["rate_coverage"][name], None, reasons.get(name))
 
 
 def _error_rate(graded: GradedSample, name: str, level: float) -> Measured:
@@ -100,6 +110,8 @@ _MEASURES: Mapping[str, Callable[[GradedSample, str, float], Measured]] = {
     "alpha_repeats": _alpha,
     "kappa": _kappa,
 }
+
+_ABOUT_MISSING = ("coverage", "failure_rate")
 
 
 def _mean(sample: Sample, values: NDArray[np.float64], level: float) -> Estimate:

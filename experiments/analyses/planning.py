@@ -218,6 +218,11 @@ def _price(question: RepeatsQuestion, repeats: int) -> float:
     return variance * (question.item_cost + repeats * question.call_cost)
 
 
+_OPEN_SHARE = (
+    "expected a number above 0 and below 1, as 0.99, where the 95% interval of 380 labels without an error still ends"
+)
+
+
 def ask_budget(
     budget: float,
     *,
@@ -231,7 +236,16 @@ def ask_budget(
     question_cost: float,
     limits: PlanLimits,
 ) -> BudgetQuestion:
-    """The question of a budget; a variance that was measured is cut to what the error rates allow."""
+    """The question of a budget; a variance that was measured is cut to what the error rates allow.
+
+    Raises
+    ------
+    SpecError
+        If a number is out of its range; 0 and 1 are out of a share's, as no sample shows them and nothing would vary.
+    """
+    for where, share in (("true share", true_share), ("sensitivity", sensitivity), ("specificity", specificity)):
+        if share in (0, 1):
+            raise SpecError(f"plan: {where}: {share:g}, which no number of labels can show; {_OPEN_SHARE}")
     within = true_share * sensitivity * (1 - sensitivity) + (1 - true_share) * specificity * (1 - specificity)
     variance = min(repeat_variance, within) if measured_variance else repeat_variance
     return _asked(

@@ -8,7 +8,7 @@ from typing import Any
 from experiments.analyses.queue_rates import QueueRates
 from experiments.analyses.queueing import Queue
 from experiments.reports.document import Block, Document, Entries, Entry, Paragraph, Section, Table
-from experiments.reports.figures import count_text, percent, rate_text
+from experiments.reports.figures import count_of, count_text, percent, rate_text
 from experiments.reports.plain import estimate_fields
 
 __all__ = ["queue_document", "queue_fields", "rates_document", "rates_fields"]
@@ -53,14 +53,16 @@ def queue_fields(queue: Queue) -> dict[str, Any]:
 def queue_document(queue: Queue) -> Document:
     """The queue as a page: why items are in it, its first rows, how its labels may be used."""
     about = (
-        f"Run {queue.run_id}: {queue.n_flagged:,} of {queue.n_items:,} items give a reason to look at them "
+        f"Run {queue.run_id}: {queue.n_flagged:,} of {count_of(queue.n_items, 'item')} "
+        f"{'gives' if queue.n_flagged == 1 else 'give'} a reason to look at them "
         f"({count_text(queue.tiers)}). {queue.queue_id} holds {len(queue.rows):,} of the {queue.n_items:,}."
     )
     blocks: list[Block] = [Paragraph(about)]
     if queue.rows:
         blocks.append(Entries(tuple(_entry(queue, place) for place in range(min(SHOWN, len(queue.rows))))))
     if len(queue.rows) > SHOWN:
-        blocks.append(Paragraph(f"{len(queue.rows) - SHOWN:,} more rows are in the file of the queue."))
+        rest = len(queue.rows) - SHOWN
+        blocks.append(Paragraph(f"{rest:,} more {'row is' if rest == 1 else 'rows are'} in the file of the queue."))
     return Document(
         (
             Section(f"Review queue: {queue.run_id}", 1, tuple(blocks)),
@@ -81,15 +83,17 @@ def queue_text(queue: Queue) -> str:
     if not queue.rows:
         return "There is nothing to label: the run has no items."
     ranked = (
-        f"{queue.n_ranked:,} items are in the queue for certain, by a fixed rule over what the store holds (each "
-        "probability 1)"
+        f"{count_of(queue.n_ranked, 'item')} {'is' if queue.n_ranked == 1 else 'are'} in the queue for certain, by a "
+        "fixed rule over what the store holds (each probability 1)"
     )
     if queue.random_probability is None:
         random = "no other item is left to be drawn"
     else:
+        others = queue.n_items - queue.n_ranked
         random = (
-            f"{queue.n_random:,} were drawn at random from the {queue.n_items - queue.n_ranked:,} others with seed "
-            f"{queue.seed} (each probability {queue.random_probability:.4g})"
+            f"{queue.n_random:,} {'was' if queue.n_random == 1 else 'were'} drawn at random from the {others:,} "
+            f"{'other' if others == 1 else 'others'} with seed {queue.seed} (each probability "
+            f"{queue.random_probability:.4g})"
         )
     return (
         f"Label every row of {queue.queue_id}. {ranked}; {random}. The queue is no sample of the run: a plain rate "
@@ -120,8 +124,9 @@ def rates_fields(rates: QueueRates) -> dict[str, Any]:
 def rates_document(rates: QueueRates) -> Document:
     """The rates as a page."""
     about = (
-        f"{rates.queue_id} of run {rates.run_id}: {rates.n_rows:,} labels ({count_text(rates.labels)}), "
-        f"{rates.n_random:,} of them on items drawn at random, stand for {rates.n_items:,} items. Weighted, people "
+        f"{rates.queue_id} of run {rates.run_id}: {count_of(rates.n_rows, 'label')} ({count_text(rates.labels)}), "
+        f"{rates.n_random:,} of them on items drawn at random, {'stands' if rates.n_rows == 1 else 'stand'} for "
+        f"{count_of(rates.n_items, 'item')}. Weighted, people "
         f"call {rate_text(estimate_fields(rates.positive_share))} of these right."
     )
     rows = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from experiments.analyses.score_table import ScoreContrast, turned
@@ -14,9 +14,10 @@ from experiments.stats.estimate import Difference, Estimate
 __all__ = ["Place", "RankedPair", "Ranking", "Standing", "rank_respondents"]
 
 Outcome = Literal["decided", "carry-over", "grader-error", "undecided", "uncorrected"]
-"""``carry-over``: decided only if the grader errs alike on both, for with each one's own error rates it is not.
-``grader-error``: the difference as graded is significant, the corrected one is not. ``uncorrected``: there is none, so
-that nothing is known of the order of the true scores."""
+"""``decided``: by the corrected difference, and by that with each one's own error rates. ``carry-over``: by the first
+alone, so only if the grader errs alike on both; the second is not significant, or there is none for want of labelled
+items. ``grader-error``: the difference as graded is significant, the corrected one is not. ``uncorrected``: there is
+none, so that nothing is known of the order of the true scores."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,16 @@ class Standing:
 
 @dataclass(frozen=True)
 class Place:
-    """A respondent with the best and the worst rank that the decided pairs leave it."""
+    """A respondent with the best and the worst rank that the decided pairs leave it.
+
+    ``carried_best`` and ``carried_worst``: what is left if the grader errs alike on all.
+    """
 
     standing: Standing
     best: int
     worst: int
+    carried_best: int
+    carried_worst: int
 
 
 @dataclass(frozen=True)
@@ -87,11 +93,12 @@ def rank_respondents(
     contrasts
         Every pair of them once.
     own
-        The same pairs, each respondent corrected by its own labelled items.
+        The same pairs, each respondent corrected by its own labelled items; ``None`` where there are none of anybody.
     score
         Whose differences decide.
     level
-        The family's level: a pair is decided if its corrected difference has a Holm-adjusted p-value below 1 - level.
+        The family's level: a pair is decided if its corrected difference has a Holm-adjusted p-value below 1 - level,
+        and so has the one by own error rates, in the same direction.
     """
     ordered = sorted(standings, key=lambda one: (one.value is None, -(one.value or 0.0), one.respondent))
     position = {one.respondent: place for place, one in enumerate(ordered)}
@@ -100,7 +107,7 @@ def rank_respondents(
         [_known(contrast.corrected, score) for contrast in contrasts],
         [None] * len(contrasts) if own is None else [_known(one, score) for one in own],
     ]
-    tests = [_adjust(family, level) for family in families]
+    tests = [_adjust(family, level) for family in families[:2]] + [_adjust_own(families[2], level)]
     pairs = [
         _pair(contrast, position, [family[row] for family in families], [test[row] for test in tests])
         for row, contrast in enumerate(contrasts)
@@ -121,28 +128,53 @@ def _pair(
     graded, corrected, own = (one if in_order or one is None else turned(one) for one in differences)
     assert graded is not None
     adjusted = [test.adjusted for test in tests]
-    outcome = _outcome(tests, known=corrected is not None)
+    confirmed = tests[2].significant is True and _value(own) > 0
+    outcome = _outcome(tests, known=corrected is not None, confirmed=confirmed)
     return RankedPair(higher, lower, graded, adjusted[0], corrected, adjusted[1], own, adjusted[2], outcome)
 
 
-def _outcome(tests: Sequence[AdjustedPValue], *, known: bool) -> Outcome:
-    graded, corrected, own = (test.significant for test in tests)
+def _outcome(tests: Sequence[AdjustedPValue], *, known: bool, confirmed: bool) -> Outcome:
+    """Without labelled items of both no pair is decided: no evidence must not say more than some would."""
+    graded, corrected, _ = (test.significant for test in tests)
     if not known:
         return "uncorrected"
     if corrected:
-        return "carry-over" if own is False else "decided"
+        return "decided" if confirmed else "carry-over"
     return "grader-error" if graded else "undecided"
 
 
+def _value(difference: Difference | None) -> float:
+    return 0.0 if difference is None else difference.estimate.value or 0.0
+
+
 def _place(standing: Standing, pairs: Sequence[RankedPair], n: int) -> Place:
-    decided = [pair for pair in pairs if pair.outcome == "decided"]
-    above = sum(pair.lower == standing.respondent for pair in decided)
-    below = sum(pair.higher == standing.respondent for pair in decided)
-    return Place(standing, 1 + above, n - below)
+    return Place(
+        standing,
+        *_ranks(standing.respondent, pairs, n, ("decided",)),
+        *_ranks(standing.respondent, pairs, n, ("decided", "carry-over")),
+    )
+
+
+def _ranks(respondent: str, pairs: Sequence[RankedPair], n: int, outcomes: tuple[Outcome, ...]) -> tuple[int, int]:
+    """Best and worst rank that pairs with these outcomes leave open."""
+    sure = [pair for pair in pairs if pair.outcome in outcomes]
+    above = sum(pair.lower == respondent for pair in sure)
+    below = sum(pair.higher == respondent for pair in sure)
+    return 1 + above, n - below
 
 
 def _adjust(differences: Sequence[Difference | None], level: float) -> tuple[AdjustedPValue, ...]:
     return adjust_p_values([None if one is None else one.p_value for one in differences], level=level).rows
+
+
+def _adjust_own(differences: Sequence[Difference | None], level: float) -> tuple[AdjustedPValue, ...]:
+    """Among all pairs, also those without such a difference, so that the others gain nothing where one is wanting."""
+    raw = [1.0 if one is None or one.p_value is None else one.p_value for one in differences]
+    rows = adjust_p_values(raw, level=level).rows
+    return tuple(
+        replace(row, p_value=None, adjusted=None, significant=None) if one is None or one.p_value is None else row
+        for one, row in zip(differences, rows, strict=True)
+    )
 
 
 def _known(found: CorrectedDifferences, score: str) -> Difference | None:

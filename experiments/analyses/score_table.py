@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from experiments.analyses.scoring_inputs import Respondent
-from experiments.stats.correction import CorrectedDifferences, LabelledItems, corrected_differences
+from experiments.stats.comparisons import adjust_p_values
+from experiments.stats.correction import CorrectedDifferences, LabelledItems, corrected_pairs
 from experiments.stats.estimate import Difference
-from experiments.stats.scores import item_shares, paired_score_differences, unpaired_score_differences
+from experiments.stats.scores import SCORES, item_shares, paired_score_differences, unpaired_score_differences
 
 __all__ = [
     "SEED",
@@ -22,7 +23,7 @@ __all__ = [
     "Side",
     "compare_respondents",
     "compare_sets",
-    "correct_sides",
+    "correct_pairs",
     "is_starred",
     "turned",
 ]
@@ -73,7 +74,8 @@ class ScoreContrast:
     """First less second, of every score.
 
     ``paired`` says that the graded difference rests on the common questions alone, item by item against each other;
-    else the two samples are taken to be independent. The corrected one rests on all items of both.
+    else the two samples are taken to be independent. The corrected one rests on all items of both. ``graded_adjusted``
+    and ``corrected_adjusted`` are the p-values of each score adjusted (Holm) over all contrasts of a table.
     """
 
     first: str
@@ -86,6 +88,13 @@ class ScoreContrast:
     only_second: int
     graded: Mapping[str, Difference]
     corrected: CorrectedDifferences
+    graded_adjusted: Mapping[str, float | None] = field(default_factory=dict)
+    corrected_adjusted: Mapping[str, float | None] = field(default_factory=dict)
+
+    def corrected_of(self, score: str) -> Difference | None:
+        """The corrected difference of one score; ``None`` where there is none, or it is not defined."""
+        differences = self.corrected.differences
+        return None if differences is None or differences[score].estimate.value is None else differences[score]
 
 
 def is_starred(difference: Difference) -> bool:
@@ -107,10 +116,12 @@ def compare_respondents(
     intervals
         Of the corrected differences; their level is that of the graded ones too.
     """
-    return tuple(
-        _contrast_sides(first, second, roles, intervals, paired=_share_questions(first, second))
-        for first, second in combinations(sides, 2)
-    )
+    corrected = correct_pairs(sides, roles, intervals)
+    found = [
+        _contrast_sides(first, second, known, roles, intervals, paired=_share_questions(first, second))
+        for (first, second), known in zip(combinations(sides, 2), corrected, strict=True)
+    ]
+    return _adjust(found, level=intervals.level)
 
 
 def compare_sets(
@@ -125,22 +136,51 @@ def compare_sets(
     pairs = [(side, by_name[side.respondent.name]) for side in sides if side.respondent.name in by_name]
     if not pairs and len(sides) == len(others) == 1:
         pairs = [(sides[0], others[0])]
-    return tuple(
+    found = [
         _contrast_sides(
             first,
             second,
+            correct_pairs([first, second], roles, intervals)[0],
             roles,
             intervals,
             paired=set(first.respondent.questions) == set(second.respondent.questions),
         )
         for first, second in pairs
+    ]
+    return _adjust(found, level=intervals.level)
+
+
+def _adjust(contrasts: Sequence[ScoreContrast], *, level: float) -> tuple[ScoreContrast, ...]:
+    """The contrasts with p-values adjusted over all of them, each score a family of its own."""
+    graded, corrected = (
+        {name: _holm([choose(one, name) for one in contrasts], level=level) for name in SCORES}
+        for choose in (lambda one, name: one.graded[name], ScoreContrast.corrected_of)
+    )
+    return tuple(
+        replace(
+            one,
+            graded_adjusted={name: values[row] for name, values in graded.items()},
+            corrected_adjusted={name: values[row] for name, values in corrected.items()},
+        )
+        for row, one in enumerate(contrasts)
     )
 
 
+def _holm(differences: Sequence[Difference | None], *, level: float) -> list[float | None]:
+    raw = [None if one is None else one.p_value for one in differences]
+    return [row.adjusted for row in adjust_p_values(raw, level=level).rows]
+
+
 def _contrast_sides(
-    first: Side, second: Side, roles: Mapping[str, Any], intervals: Intervals, *, paired: bool
+    first: Side,
+    second: Side,
+    corrected: CorrectedDifferences,
+    roles: Mapping[str, Any],
+    intervals: Intervals,
+    *,
+    paired: bool,
 ) -> ScoreContrast:
-    """First less second, in both ways."""
+    """First less second, as graded beside the ``corrected`` one."""
     one, two = first.respondent, second.respondent
     compare = paired_score_differences if paired else unpaired_score_differences
     found = compare(
@@ -162,7 +202,7 @@ def _contrast_sides(
         only_first=found.only_first,
         only_second=found.only_second,
         graded=found.differences,
-        corrected=correct_sides(first, second, roles, intervals),
+        corrected=corrected,
     )
 
 
@@ -173,19 +213,23 @@ def turned(difference: Difference) -> Difference:
     return replace(difference, estimate=replace(estimate, value=value, low=low, high=high))
 
 
-def correct_sides(first: Side, second: Side, roles: Mapping[str, Any], intervals: Intervals) -> CorrectedDifferences:
-    """First less second, corrected; uncorrected with the reason where either side cannot be."""
-    if first.calibration is None or second.calibration is None:
-        reason = first.reason if first.calibration is None else second.reason
-        return CorrectedDifferences("uncorrected", reason, None, 0, 0, 0)
-    return corrected_differences(
-        first.respondent.graded,
-        second.respondent.graded,
-        first.calibration,
-        second_calibration=second.calibration,
+def correct_pairs(sides: Sequence[Side], roles: Mapping[str, Any], intervals: Intervals) -> list[CorrectedDifferences]:
+    """Every pair, first less second, corrected; uncorrected with the reason where either side cannot be."""
+    known = [place for place, side in enumerate(sides) if side.calibration is not None]
+    found = corrected_pairs(
+        [sides[place].respondent.graded for place in known],
+        [side.calibration for side in sides if side.calibration is not None],
         **intervals.options,
         **roles,
     )
+    by_pair = dict(zip(combinations(known, 2), found, strict=True))
+    pairs = combinations(range(len(sides)), 2)
+    return [by_pair[pair] if pair in by_pair else _uncorrected(*(sides[place] for place in pair)) for pair in pairs]
+
+
+def _uncorrected(first: Side, second: Side) -> CorrectedDifferences:
+    reason = first.reason if first.calibration is None else second.reason
+    return CorrectedDifferences("uncorrected", reason, None, 0, 0, 0)
 
 
 def _share_questions(first: Side, second: Side) -> bool:

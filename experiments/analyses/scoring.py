@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from experiments.analyses.ranking import Ranking, Standing, rank_respondents
+from experiments.analyses.ranking import Ranking, rank_respondents
 from experiments.analyses.score_table import (
     Intervals,
     ScoreContrast,
     Side,
     compare_respondents,
     compare_sets,
-    correct_sides,
+    correct_pairs,
 )
 from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
 from experiments.analyses.scoring_raters import agree, labelled_by
 from experiments.analyses.scoring_results import GraderErrors, RespondentScore, Scoring, ScoringChoice
 from experiments.analyses.scoring_scale import narrow_sample, used_places
-from experiments.analyses.strata_reweighting import FieldStrata, compare_strata, reweight, strata_of
+from experiments.analyses.strata_reweighting import FieldStrata, check_reweight, compare_strata, reweight, strata_of
 from experiments.reports.sample import Sample
 from experiments.stats.correction import (
     CorrectedDifferences,
@@ -66,6 +65,8 @@ def score_benchmark(
 
     Raises
     ------
+    SpecError
+        A field to reweight by in which no items differ.
     ValueError
         An unknown score, a level, box or penalty that is none.
     """
@@ -86,7 +87,8 @@ def score_benchmark(
         respondents=scores,
         contrasts=compared,
         set_contrasts=others,
-        ranking=_rank(scores, compared, desk.own_differences(sides), desk.choice),
+        ranking=_rank(scores, compared, desk.own_differences(sides, compared), desk.choice),
+        against=against,
     )
 
 
@@ -100,6 +102,9 @@ class _Desk:
             raise ValueError(f"rank_by: no score, got {choice.rank_by!r}; expected one of {list(SCORES)}")
         self.benchmark, self.calibration, self.choice = benchmark, calibration, choice
         everyone = [*benchmark.respondents, *(against.respondents if against else ())]
+        if self.choice.reweight is not None:
+            known = calibration.sample.items if calibration else ()
+            check_reweight(self.choice.reweight, known, [item for one in everyone for item in one.sample.items])
         self.places = used_places(benchmark, everyone, calibration)
         self.labels = tuple(benchmark.scale.labels[place] for place in self.places)
         not_attempted = benchmark.not_attempted if benchmark.not_attempted in self.labels else None
@@ -143,15 +148,21 @@ class _Desk:
             reason = f"uncorrected: no labelled item with {self.choice.reweight} {missing}"
             return replace(side, calibration=None, reason=reason)
 
-    def own_differences(self, sides: Sequence[Side]) -> list[CorrectedDifferences] | None:
-        """Every pair, each side corrected by its own respondent's labelled items; ``None`` where there are none."""
-        if self.labelled is None or self.calibration is None or self.choice.reweight is not None:
+    def own_differences(
+        self, sides: Sequence[Side], compared: Sequence[ScoreContrast]
+    ) -> list[CorrectedDifferences] | None:
+        """Every pair, each side corrected by its own respondent's labelled items; ``None`` where there are none.
+
+        Not reweighted, for few of them would be spread over all strata. Reweighted by respondent, ``compared`` are it.
+        """
+        if self.labelled is None or self.calibration is None:
             return None
+        if self.choice.reweight == "respondent":
+            return [contrast.corrected for contrast in compared]
         owners = strata_of(self.calibration.sample.items, "respondent")
         if not {side.respondent.name for side in sides} & set(owners):
             return None
-        own = [self._own_side(side, owners) for side in sides]
-        return [correct_sides(first, second, self.roles, self.intervals) for first, second in combinations(own, 2)]
+        return correct_pairs([self._own_side(side, owners) for side in sides], self.roles, self.intervals)
 
     def _own_side(self, side: Side, owners: Sequence[str]) -> Side:
         assert self.labelled is not None
@@ -281,12 +292,5 @@ def _rank(
 ) -> Ranking | None:
     if len(scores) < 2:
         return None
-    standings = [
-        Standing(
-            one.respondent.name,
-            one.correction.uncorrected[choice.rank_by],
-            None if one.correction.corrected is None else one.correction.corrected[choice.rank_by],
-        )
-        for one in scores
-    ]
+    standings = [one.standing(choice.rank_by) for one in scores]
     return rank_respondents(standings, contrasts, own, score=choice.rank_by, level=choice.level)

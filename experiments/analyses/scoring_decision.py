@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.analyses.ranking import RankedPair
+from experiments.analyses.ranking import RankedPair, Ranking
 from experiments.analyses.scoring_inputs import Benchmark, Calibration
 from experiments.analyses.scoring_raters_page import rater_sentence
 from experiments.analyses.scoring_results import RespondentScore, Scoring
-from experiments.analyses.scoring_words import SCORE_WORDS, plain_interval, score_text, value_text
+from experiments.analyses.scoring_sets import set_sentences
+from experiments.analyses.scoring_words import (
+    SCORE_NOUNS,
+    plain_interval,
+    reason_text,
+    score_text,
+    value_text,
+)
 from experiments.analyses.strata_reweighting import FieldStrata
+from experiments.reports.figures import count_of
 from experiments.reports.label_words import PEOPLE
 from experiments.stats.correction import carry_over_note
 
@@ -24,7 +32,7 @@ FAR = 0.1
 
 def decide(scoring: Scoring) -> str:
     """What was compared, what is decided, what is not and why, at which level."""
-    sentences = [_basis(scoring), *_statements(scoring), *_order(scoring), *_limits(scoring)]
+    sentences = [_basis(scoring), *_statements(scoring), *_order(scoring), *set_sentences(scoring), *_limits(scoring)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -32,15 +40,15 @@ def _basis(scoring: Scoring) -> str:
     benchmark, errors = scoring.benchmark, scoring.errors
     level = f"{100 * scoring.choice.level:g}%"
     what = (
-        f"{len(benchmark.respondents)} respondent{'s' * (len(benchmark.respondents) != 1)}, {benchmark.n_items:,} "
-        f"responses to {benchmark.n_questions:,} questions of {benchmark.set_title}, graded by {benchmark.grader}"
+        f"{count_of(len(benchmark.respondents), 'respondent')}, {count_of(benchmark.n_items, 'response')} to "
+        f"{count_of(benchmark.n_questions, 'question')} of {benchmark.set_title}, graded by {benchmark.grader}"
     )
     if errors is None:
         return f"{what}; level {level}."
     source = scoring.calibration.set_title if scoring.calibration else ""
     return (
-        f"{what}, held against {scoring.words.givers} labels of {errors.n_items:,} items in "
-        f"{errors.n_questions:,} questions of {source}; level {level}."
+        f"{what}, held against {scoring.words.givers} labels of {count_of(errors.n_items, 'item')} in "
+        f"{count_of(errors.n_questions, 'question')} of {source}; level {level}."
     )
 
 
@@ -52,13 +60,13 @@ def _statements(scoring: Scoring) -> list[str]:
     for one in _in_order(scoring):
         graded = one.correction.uncorrected[name]
         if one.correction.corrected is None:
-            reasons.setdefault(one.correction.reason, []).append(
+            reasons.setdefault(reason_text(one.correction.reason), []).append(
                 f"{one.respondent.name} ({score_text(name, graded)} as graded)"
             )
         else:
             corrected = score_text(name, one.correction.corrected[name])
             told.append(f"{one.respondent.name} {corrected} (as graded {value_text(name, graded.value)})")
-    sentences = [f"Report {SCORE_WORDS[name]} corrected: {'; '.join(told)}."] if told else []
+    sentences = [f"Report the corrected {SCORE_NOUNS[name]}: {'; '.join(told)}."] if told else []
     return sentences + [
         f"Not corrected, and to be called so wherever it is shown: {'; '.join(names)}: {reason}."
         for reason, names in reasons.items()
@@ -78,23 +86,40 @@ def _order(scoring: Scoring) -> list[str]:
     ranking = scoring.ranking
     if ranking is None:
         return []
-    by = {outcome: [pair for pair in ranking.pairs if pair.outcome == outcome] for outcome in _WORDS}
-    first = f"Of {len(ranking.pairs)} pairs (Holm-adjusted), {len(by['decided'])} are decided."
-    if len(ranking.pairs) <= _NAMED:
+    by: dict[str, list[RankedPair]] = {words: [] for words in (*_WORDS, _NO_EVIDENCE)}
+    for pair in ranking.pairs:
+        by[_NO_EVIDENCE if pair.outcome == "carry-over" and pair.own is None else pair.outcome].append(pair)
+    n, decided = len(ranking.pairs), len(by["decided"])
+    first = f"Of {count_of(n, 'pair')} (Holm-adjusted), {decided} {'is' if decided == 1 else 'are'} decided."
+    if n <= _NAMED:
         return [first, *(f"{words}: {_named(by[outcome])}." for outcome, words in _WORDS.items() if by[outcome])]
-    ranks = "; ".join(
-        f"{place.standing.respondent} {place.best}" + (f" to {place.worst}" if place.worst > place.best else "")
-        for place in ranking.places
-    )
     counts = [
-        f"{words}: {len(by[outcome])}." for outcome, words in _WORDS.items() if by[outcome] and outcome != "decided"
+        f"{words}: {len(by[outcome])}." for outcome, words in _WORDS.items() if by[outcome] and words != "Decided"
     ]
-    return [first, f"Ranks that they leave open: {ranks}.", *counts]
+    return [first, *_ranks(ranking), *counts]
 
+
+def _ranks(ranking: Ranking) -> list[str]:
+    """Ranks that the decided pairs leave open, and those that are left if the grader errs alike on all."""
+    decided = [(place.standing.respondent, place.best, place.worst) for place in ranking.places]
+    carried = [(place.standing.respondent, place.carried_best, place.carried_worst) for place in ranking.places]
+    sentences = [f"Ranks that they leave open: {_listed(decided)}."]
+    if carried != decided:
+        sentences.append(f"Ranks if the grader errs alike on all: {_listed(carried)}.")
+    return sentences
+
+
+def _listed(ranks: Sequence[tuple[str, int, int]]) -> str:
+    return "; ".join(f"{name} {best}" + (f" to {worst}" if worst > best else "") for name, best, worst in ranks)
+
+
+_NO_EVIDENCE = "no-evidence"
+"""``carry-over`` pairs for which own labelled items are wanting."""
 
 _WORDS = {
     "decided": "Decided",
     "carry-over": "Decided only if the grader errs alike on both, as their own labelled items do not show",
+    _NO_EVIDENCE: "Decided only if the grader errs alike on both, which too few labelled items of their own could show",
     "grader-error": "Undecidable through grader error, though the difference as graded is significant",
     "undecided": "Not decided",
     "uncorrected": "Order of true scores unknown, for want of a correction",
@@ -127,8 +152,8 @@ def _carry_over(benchmark: Benchmark, calibration: Calibration) -> str:
     n_labelled = sum(items)
     if items and n_labelled == len(items):
         return "Every item of the benchmark has a label: these are its scores, and nothing need carry over."
-    source = f"the {len(calibration.questions):,} labelled items of {calibration.set_title}"
-    others = f"the {len(items) - n_labelled:,} items of the benchmark without a label"
+    source = f"the {count_of(len(calibration.questions), 'labelled item')} of {calibration.set_title}"
+    others = f"the {count_of(len(items) - n_labelled, 'item')} of the benchmark without a label"
     return carry_over_note(source, others if n_labelled else benchmark.set_title)
 
 
@@ -175,13 +200,14 @@ def _missing(scores: Sequence[RespondentScore], name: str) -> str:
             part = f"{one.respondent.name} {absent:,} {plain_interval(name, *bounds)}"
             open_ends = None if one.corrected_bounds is None else one.corrected_bounds[name]
             if open_ends is not None:
-                part += f", corrected {plain_interval(name, *open_ends)} for {one.without_verdict:,} items without any"
+                without = count_of(one.without_verdict, "item")
+                part += f", corrected {plain_interval(name, *open_ends)} for {without} without any"
             parts.append(part)
     if not parts:
         return ""
     return (
-        f"Verdicts are missing, and the intervals leave them out (how many, and {SCORE_WORDS[name]} as graded if all "
-        f"were wrong or all right): {'; '.join(parts)}."
+        f"Verdicts are missing, and the intervals leave them out (how many, and the {SCORE_NOUNS[name]} as graded if "
+        f"all were wrong or all right): {'; '.join(parts)}."
     )
 
 

@@ -137,12 +137,14 @@ def read_scoring(
     Raises
     ------
     SpecError
-        The grader is not one of a run's, judged only one of the runs and no other is assumed to be like it, or the
-        scales differ.
+        The grader is not one of a run's, judged only one of the runs and no other is assumed to be like it, the
+        scales differ, or two benchmarks are the same items.
     """
     graded = [read_graded_samples(data) for data in benchmarks]
     known = () if calibration is None else read_graded_samples(calibration)
     chosen, judge = _choose(graded, known, choice)
+    for one in chosen[1:]:
+        _check_other_items(chosen[0], one)
     items = [one.sample.items for one in chosen]
     names = name_questions([*items, *([] if judge is None else [judge.sample.items])])
     read = tuple(
@@ -188,6 +190,16 @@ def _same_in(grader: GradedSample, graded: Sequence[GradedSample]) -> GradedSamp
         f"--against {graded[0].run_id if graded else 'run'}: graded by {names}; expected {grader.name} with the same "
         "prompt, model and sampling"
     )
+
+
+def _check_other_items(first: GradedSample, other: GradedSample) -> None:
+    """One grader's verdicts on the same items are the same verdicts, in whatever run: all differences would be 0."""
+    one, two = ({item.digest for item in sample.sample.items} for sample in (first, other))
+    if one == two:
+        raise SpecError(
+            f"--against {other.run_id}: the same items and verdicts as {first.run_id}; expected a run of another set, "
+            "or of other responses"
+        )
 
 
 def _assumed(grader: GradedSample, known: Sequence[GradedSample], choice: GraderChoice) -> GradedSample:

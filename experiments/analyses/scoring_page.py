@@ -22,6 +22,7 @@ from experiments.analyses.scoring_sections import (
 from experiments.analyses.scoring_strata_sections import strata_sections
 from experiments.analyses.strata_reweighting import FieldStrata
 from experiments.reports.document import Document, Paragraph, Section
+from experiments.reports.figures import count_of
 from experiments.reports.label_words import PEOPLE
 from experiments.stats.correction import CorrectedDifferences, ScoreCorrection
 
@@ -78,22 +79,24 @@ def scoring_fields(scoring: Scoring) -> Fields:
 
 def _about(benchmark: Benchmark, calibration: Calibration | None) -> str:
     about = (
-        f"{benchmark.n_items:,} responses to {benchmark.n_questions:,} questions, set {benchmark.set_title}, graded by "
+        f"{count_of(benchmark.n_items, 'response')} to {count_of(benchmark.n_questions, 'question')}, set "
+        f"{benchmark.set_title}, graded by "
         f"{benchmark.grader}."
     )
     if benchmark.computed:
         about += " Verdicts are the likeliest label of each item's computed distribution."
     if calibration is None:
         return f"{about} No calibration: nothing is corrected."
-    labels = f"{len(calibration.questions):,} labelled items of {calibration.set_title} (run {calibration.run_id})"
+    n_labelled = count_of(len(calibration.questions), "labelled item")
+    labels = f"{n_labelled} of {calibration.set_title} (run {calibration.run_id})"
     source = "" if calibration.words is PEOPLE else f" {calibration.words.source}"
     left_out = {
-        "labels of a text that has changed": calibration.stale,
-        "items whose people were divided": calibration.tied,
-        "items without a label": calibration.unlabelled,
+        ("label", "of a text that has changed"): calibration.stale,
+        ("item", "whose people were divided"): calibration.tied,
+        ("item", "without a label"): calibration.unlabelled,
     }
-    counted = ", ".join(f"{count:,} {words}" for words, count in left_out.items() if count)
-    text = f"{about} Errors of {calibration.grader} from {labels}{f'; left out: {counted}' if counted else ''}.{source}"
+    omitted = ", ".join(f"{count_of(count, noun)} {words}" for (noun, words), count in left_out.items() if count)
+    text = f"{about} Errors of {calibration.grader} from {labels}{f'; left out: {omitted}' if omitted else ''}.{source}"
     if calibration.rubric != calibration.grader_rubric:
         text += f" Labels are under {calibration.rubric}; the grader follows {calibration.grader_rubric}."
     if not calibration.same_grader:
@@ -203,7 +206,9 @@ def _contrast(contrast: ScoreContrast) -> Fields:
         "only_first": contrast.only_first,
         "only_second": contrast.only_second,
         "as_graded": {name: asdict(one) for name, one in contrast.graded.items()},
+        "as_graded_adjusted_p": dict(contrast.graded_adjusted),
         "corrected": _differences(contrast.corrected),
+        "corrected_adjusted_p": dict(contrast.corrected_adjusted),
         "reason": contrast.corrected.reason,
         "undefined_resamples": contrast.corrected.undefined_resamples,
     }
@@ -222,6 +227,8 @@ def _place(place: Place) -> Fields:
         "corrected": None if place.standing.corrected is None else asdict(place.standing.corrected),
         "best_rank": place.best,
         "worst_rank": place.worst,
+        "best_rank_if_errors_carry_over": place.carried_best,
+        "worst_rank_if_errors_carry_over": place.carried_worst,
     }
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from experiments.analyses.scoring_raters import MOST_RATERS, Raters
 from experiments.analyses.scoring_results import RespondentScore, Scoring
-from experiments.analyses.scoring_words import SCORE_WORDS, plain_interval, score_text, value_text
+from experiments.analyses.scoring_words import SCORE_NOUNS, plain_interval, score_text, value_text
 from experiments.reports.document import Block, Paragraph, Section, Table
-from experiments.reports.figures import DASH
+from experiments.reports.figures import DASH, count_of
 
 __all__ = ["by_rater_fields", "rater_fields", "rater_sentence", "raters_section"]
 
@@ -33,9 +33,9 @@ def raters_section(scoring: Scoring) -> Section | None:
 
 def _about(scoring: Scoring, raters: Raters) -> list[str]:
     text = [
-        f"{len(raters.labels):,} raters; {raters.n_several:,} items have labels of two or more. The label of an item "
-        f"is what more than half of its raters gave; raters differ on {raters.disputed:,} items, of which "
-        f"{raters.tied:,} have no such label and are left out."
+        f"{len(raters.labels):,} raters; with labels of two or more: {count_of(raters.n_several, 'item')}. The label "
+        f"of an item is what more than half of its raters gave; raters differ on {count_of(raters.disputed, 'item')}; "
+        f"left out, for want of such a label: {raters.tied:,}."
     ]
     if scoring.agreement is not None:
         alpha = scoring.agreement.alpha
@@ -45,8 +45,8 @@ def _about(scoring: Scoring, raters: Raters) -> list[str]:
         pairwise = score_text("correct", scoring.agreement.pairwise)
         text.append(f"Two raters of one item agree in {pairwise} of cases; Krippendorff's alpha {value}.")
     text.append(
-        f"Below, corrected {SCORE_WORDS[scoring.choice.rank_by]} with each rater's labels in turn as the reference, on "
-        "the items that this one labelled: lowest and highest value. No interval counts this."
+        f"Below, the corrected {SCORE_NOUNS[scoring.choice.rank_by]} with each rater's labels in turn as the "
+        "reference, on the items that this one labelled: lowest and highest value. No interval counts this."
     )
     if len(raters.labels) > MOST_RATERS:
         text.append(f"In turn are the {MOST_RATERS} with the most labels.")
@@ -87,7 +87,7 @@ def rater_sentence(scoring: Scoring) -> str:
     first = f"Labels are the majority's of {raters:,} raters"
     if not ranges:
         return f"{first}; no rater's labels alone identify a score."
-    return f"{first}; by one rater's alone {SCORE_WORDS[name]} would lie within: {'; '.join(ranges)}."
+    return f"{first}; by one rater's alone the {SCORE_NOUNS[name]} would lie within: {'; '.join(ranges)}."
 
 
 def rater_fields(scoring: Scoring) -> dict[str, Any] | None:

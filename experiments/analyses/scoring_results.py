@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from experiments.analyses.ranking import Ranking
+from experiments.analyses.ranking import Ranking, Standing
 from experiments.analyses.score_table import ScoreContrast
 from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
 from experiments.analyses.scoring_raters import RaterAgreement
@@ -106,12 +106,19 @@ class RespondentScore:
     by_rater: Mapping[str, ScoreCorrection]
     shared_questions: int
 
+    def standing(self, score: str) -> Standing:
+        """What it is ranked by."""
+        corrected = self.correction.corrected
+        graded = self.correction.uncorrected[score]
+        return Standing(self.respondent.name, graded, None if corrected is None else corrected[score])
+
 
 @dataclass(frozen=True)
 class Scoring:
     """All of it. ``labels`` are those that occur at all; a label that is nowhere is left off, and in ``unused``.
 
-    ``agreement`` is that of several raters; ``shared`` says whether benchmark and calibration share questions.
+    ``against`` is another set on which the respondents are compared with themselves; ``agreement`` is that of several
+    raters; ``shared`` says whether benchmark and calibration share questions.
     """
 
     benchmark: Benchmark
@@ -126,6 +133,7 @@ class Scoring:
     contrasts: tuple[ScoreContrast, ...]
     set_contrasts: tuple[ScoreContrast, ...]
     ranking: Ranking | None
+    against: Benchmark | None = None
 
     @property
     def has_attempts(self) -> bool:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from experiments.analyses.ranking import Ranking
 from experiments.analyses.score_table import ScoreContrast
 from experiments.analyses.scoring_results import RespondentScore, Scoring
 from experiments.analyses.scoring_words import (
+    SCORE_NOUNS,
     SCORE_WORDS,
     difference_text,
     p_text,
     plain_interval,
+    reason_text,
     score_text,
     share_text,
     value_text,
 )
 from experiments.reports.document import Block, Paragraph, Section, Table
-from experiments.reports.figures import DASH, percent
+from experiments.reports.figures import DASH, count_of, percent
 from experiments.stats.estimate import Estimate
 
 __all__ = [
@@ -63,7 +66,7 @@ def errors_section(scoring: Scoring) -> Section | None:
         rows.append((label, f"{sum(counts):,}", *known))
     text = (
         f"False negatives {_rate(errors.false_negative_rate)}, false positives {_rate(errors.false_positive_rate)}, on "
-        f"{errors.n_items:,} items in {errors.n_questions:,} questions."
+        f"{count_of(errors.n_items, 'item')} in {count_of(errors.n_questions, 'question')}."
     )
     if scoring.unused:
         text += f" No verdict and no label is {', '.join(scoring.unused)}: left off the scale."
@@ -76,8 +79,9 @@ def score_sections(scoring: Scoring) -> Iterator[Section]:
     for one in scoring.respondents:
         sample = one.respondent.sample
         text = (
-            f"{sample.n_items:,} items on {len(set(one.respondent.questions)):,} questions, {one.shared_questions:,} "
-            f"of them with a labelled item; coverage {percent(sample.coverage)}, repeats {sample.most_repeats}."
+            f"{count_of(sample.n_items, 'item')} on {count_of(len(set(one.respondent.questions)), 'question')}, "
+            f"{one.shared_questions:,} of them with a labelled item; coverage {percent(sample.coverage)}, repeats "
+            f"{sample.most_repeats}."
         )
         blocks: list[Block] = [Paragraph(text), _score_table(one, scoring)]
         blocks += [Paragraph(note) for note in _notes(one, scoring.choice.box)]
@@ -106,15 +110,16 @@ def _score_table(score: RespondentScore, scoring: Scoring) -> Table:
 def _notes(score: RespondentScore, box: float) -> Iterator[str]:
     correction = score.correction
     if correction.corrected is None:
-        yield f"Uncorrected. {correction.reason}."
+        yield f"Uncorrected: {reason_text(correction.reason)}."
     elif correction.shares is not None and correction.shares.message:
         yield f"At the edge: {correction.shares.message}."
     if correction.undefined_resamples:
-        yield f"{correction.undefined_resamples:,} resamples could not be solved and are left out."
+        left_out = "could not be solved and {} left out".format("is" if correction.undefined_resamples == 1 else "are")
+        yield f"{count_of(correction.undefined_resamples, 'resample')} {left_out}."
     if score.corrected_bounds is not None:
         yield (
-            f"{score.without_verdict:,} items have no verdict at all and are left out of what is corrected; the bounds "
-            "are its values if all of them were wrong, right or not attempted."
+            f"Left out of what is corrected: {count_of(score.without_verdict, 'item')} without any verdict; the bounds "
+            "are its values if all such items were wrong, right or not attempted."
         )
     if any(one.unidentified for one in score.box.values()):
         share = max(one.unidentified for one in score.box.values())
@@ -141,8 +146,9 @@ def budget_section(scoring: Scoring) -> Section | None:
         return None
     head = ["respondent", "standard error", "questions", "repeats", "grader error", "calibration size"]
     text = (
-        f"Shares of the variance of corrected {SCORE_WORDS[name]}, by the delta method and by question. More questions "
-        "lessen the first, more repeats the second, more labels the fourth, a better grader all but the first."
+        f"Shares of the variance of the corrected {SCORE_NOUNS[name]}, by the delta method and by question. More "
+        "questions lessen the first, more repeats the second, more labels the fourth, a better grader all but the "
+        "first."
     )
     if scoring.shared:
         head.append("shared questions")
@@ -159,37 +165,40 @@ def difference_sections(scoring: Scoring) -> Iterator[Section]:
     if scoring.contrasts:
         yield _differences("Differences between respondents", scoring, scoring.contrasts)
     if scoring.set_contrasts:
-        yield _differences("Differences between sets", scoring, scoring.set_contrasts)
+        yield _differences("Differences between sets", scoring, scoring.set_contrasts, adjusted=True)
 
 
-def _differences(heading: str, scoring: Scoring, contrasts: tuple[ScoreContrast, ...]) -> Section:
+def _differences(
+    heading: str, scoring: Scoring, contrasts: tuple[ScoreContrast, ...], *, adjusted: bool = False
+) -> Section:
+    """With ``adjusted`` p-values beside the raw ones, where no ranking shows them."""
     ranked = scoring.choice.rank_by
     few = scoring.has_attempts and len(contrasts) <= _FULL
     names = list(dict.fromkeys([*_TABLED, ranked])) if few else [ranked]
-    rows = []
-    for one in contrasts:
-        corrected = one.corrected.differences
-        pair = f"{one.first} - {one.second}" if one.first_set == one.second_set else _set_pair(one)
-        how = f"paired, {one.common:,}" if one.paired else f"unpaired, {one.common:,} of both"
-        rows += [
-            (
-                pair,
-                how,
-                SCORE_WORDS[name],
-                difference_text(name, one.graded[name], star=True),
-                p_text(one.graded[name].p_value),
-                difference_text(name, corrected[name] if corrected else None, star=True),
-                p_text(corrected[name].p_value if corrected else None),
-            )
-            for name in names
-        ]
-    head = ("difference", "questions", "score", "as graded", "p", "corrected", "p, corrected")
+    rows = [_difference_row(one, name, adjusted=adjusted) for one in contrasts for name in names]
+    holm = ("p, Holm",) * adjusted
+    head = ("difference", "questions", "score", "as graded", "p", *holm, "corrected", "p, corrected", *holm)
     text = (
         "First less second, in points; * where the raw p-value is below 0.05, without regard to how many are tested. "
-        "Corrected differences count once what both share, questions and calibration; intervals and p "
+        + ("Holm: adjusted over the comparisons of one score. " if adjusted else "")
+        + "Corrected differences count once what both share, questions and calibration; intervals and p "
         f"{_METHODS[scoring.choice.method]}. Other scores: --format json."
     )
     return Section(heading, 2, (Paragraph(text), Table(head, tuple(rows), n_text=3)))
+
+
+def _difference_row(contrast: ScoreContrast, name: str, *, adjusted: bool) -> tuple[str, ...]:
+    same_set = contrast.first_set == contrast.second_set
+    pair = f"{contrast.first} - {contrast.second}" if same_set else _set_pair(contrast)
+    how = f"paired, {contrast.common:,}" if contrast.paired else f"unpaired, {contrast.common:,} of both"
+    cells = [pair, how, SCORE_WORDS[name]]
+    for one, holm in (
+        (contrast.graded[name], contrast.graded_adjusted),
+        (contrast.corrected_of(name), contrast.corrected_adjusted),
+    ):
+        cells += [difference_text(name, one, star=True), p_text(one.p_value if one else None)]
+        cells += [p_text(holm.get(name))] if adjusted else []
+    return tuple(cells)
 
 
 def _set_pair(contrast: ScoreContrast) -> str:
@@ -202,19 +211,6 @@ def ranking_section(scoring: Scoring) -> Section | None:
     if ranking is None:
         return None
     name = ranking.score
-    places = Table(
-        ("rank", "respondent", "as graded", "corrected"),
-        tuple(
-            (
-                f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}",
-                place.standing.respondent,
-                score_text(name, place.standing.graded),
-                score_text(name, place.standing.corrected),
-            )
-            for place in ranking.places
-        ),
-        n_text=2,
-    )
     own = any(pair.own is not None for pair in ranking.pairs)
     head = ["pair", "outcome", "as graded", "p, Holm", "corrected", "p", "p, Holm"]
     rows = []
@@ -226,12 +222,33 @@ def ranking_section(scoring: Scoring) -> Section | None:
         rows.append(tuple(row))
     head += ["own error rates", "p, Holm"] if own else []
     text = (
-        f"By corrected {SCORE_WORDS[name]}; ranks are what the decided pairs leave open. Both scores of a pair move "
-        "with the same calibration items and questions, and the interval of their difference counts that."
+        f"By the corrected {SCORE_NOUNS[name]}; ranks are what the decided pairs leave open. Both scores of a pair "
+        "move with the same calibration items and questions, and the interval of their difference counts that."
     )
     if own:
         text += " Own error rates: each respondent corrected by the labelled items of its own responses."
-    return Section("Ranking", 2, (Paragraph(text), places, Table(tuple(head), tuple(rows), n_text=2)))
+    if any(pair.outcome == "carry-over" for pair in ranking.pairs):
+        text += (
+            " If errors carry over: what the corrected differences decide if the grader errs alike on both, which "
+            "labelled items of their own do not show, or are too few to."
+        )
+    return Section("Ranking", 2, (Paragraph(text), _places_table(ranking), Table(tuple(head), tuple(rows), n_text=2)))
+
+
+def _places_table(ranking: Ranking) -> Table:
+    """Ranks by the decided pairs, and beside them those by pairs that hang on errors that carry over."""
+    carried = any((one.best, one.worst) != (one.carried_best, one.carried_worst) for one in ranking.places)
+    rows = []
+    for place in ranking.places:
+        row = [_ranks(place.best, place.worst)] + ([_ranks(place.carried_best, place.carried_worst)] if carried else [])
+        scores = (place.standing.graded, place.standing.corrected)
+        rows.append((*row, place.standing.respondent, *(score_text(ranking.score, one) for one in scores)))
+    head = ("rank", *(("if errors carry over",) if carried else ()), "respondent", "as graded", "corrected")
+    return Table(head, tuple(rows), n_text=3 if carried else 2)
+
+
+def _ranks(best: int, worst: int) -> str:
+    return f"{best}" if best == worst else f"{best} to {worst}"
 
 
 def _range(name: str, low: float | None, high: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments.analyses.scoring_results import RespondentScore, Scoring
-from experiments.analyses.scoring_words import SCORE_WORDS, score_text, share_text, value_text
+from experiments.analyses.scoring_words import SCORE_NOUNS, reason_text, score_text, share_text, value_text
 from experiments.analyses.strata_reweighting import FieldStrata
 from experiments.reports.document import Paragraph, Section, Table
 from experiments.reports.figures import DASH
@@ -22,8 +22,8 @@ def strata_sections(scoring: Scoring) -> Iterator[Section]:
         if not found:
             continue
         text = (
-            f"Corrected {SCORE_WORDS[name]} with the confusion matrix reweighted to the benchmark's shares, and the "
-            "lowest and highest under the error rates of one stratum alone. Difference of shares: 0% where both "
+            f"The corrected {SCORE_NOUNS[name]} with the confusion matrix reweighted to the benchmark's shares, and "
+            "the lowest and highest under the error rates of one stratum alone. Difference of shares: 0% where both "
             "samples are spread alike, 100% where they have nothing in common."
         )
         blocks = (Paragraph(text), _reweighted_table(found, name), _shares_table([strata for _, strata in found]))
@@ -78,5 +78,5 @@ def _alone(found: list[FieldStrata], name: str) -> str:
 
 def _corrected(correction: ScoreCorrection, name: str) -> str:
     if correction.corrected is None:
-        return correction.reason.removeprefix("uncorrected: ")
+        return reason_text(correction.reason)
     return score_text(name, correction.corrected[name])

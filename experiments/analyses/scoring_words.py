@@ -6,7 +6,17 @@ from experiments.analyses.score_table import is_starred
 from experiments.reports.figures import DASH, NOT_DEFINED, percent
 from experiments.stats.estimate import Difference, Estimate
 
-__all__ = ["SCORE_WORDS", "difference_text", "p_text", "plain_interval", "score_text", "share_text", "value_text"]
+__all__ = [
+    "SCORE_NOUNS",
+    "SCORE_WORDS",
+    "difference_text",
+    "p_text",
+    "plain_interval",
+    "reason_text",
+    "score_text",
+    "share_text",
+    "value_text",
+]
 
 SCORE_WORDS = {
     "correct": "correct",
@@ -20,6 +30,15 @@ SCORE_WORDS = {
     "penalised": "penalised",
 }
 """Names of the scores in words."""
+
+SCORE_NOUNS = SCORE_WORDS | {
+    "correct": "share of correct answers",
+    "incorrect": "share of incorrect answers",
+    "not_attempted": "share not attempted",
+    "attempted": "share attempted",
+    "penalised": "penalised score",
+}
+"""The same inside a sentence, after ``the corrected``."""
 
 _OWN_UNITS = {"index": 1.0}
 """Scores that are not shown in percent, and what they are multiplied by."""
@@ -61,6 +80,11 @@ def difference_text(name: str, difference: Difference | None, *, star: bool = Fa
         else (f" {plain_interval(name, estimate.low, estimate.high)}")
     )
     return f"{value:+.1f}{interval}{'*' if star and is_starred(difference) else ''}"
+
+
+def reason_text(reason: str) -> str:
+    """Why there is no correction, without the word that the page has said already."""
+    return reason.removeprefix("uncorrected: ")
 
 
 def p_text(p_value: float | None) -> str:

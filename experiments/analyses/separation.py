@@ -65,7 +65,7 @@ def plan_separation(pair: PairedComparison, contest: Contest, *, level: float) -
         return Separation(pair.first, pair.second, difference, questions, detectable, None, None, None, reason)
 
     if error is None:
-        return without_number("their verdicts do not differ enough to tell how much they vary")
+        return without_number(_unvaried(difference, questions))
     spread = error * questions**0.5
     detectable = detectable_difference(spread, questions, power=POWER, level=level)
     if abs(difference) * 1e9 < spread:
@@ -76,6 +76,18 @@ def plan_separation(pair: PairedComparison, contest: Contest, *, level: float) -
     more = max(0, needed - questions)
     labels = ceil(more * len(contest.items) / questions)
     return Separation(pair.first, pair.second, difference, questions, detectable, needed, more, labels, None)
+
+
+def _unvaried(difference: float, questions: int) -> str:
+    """Why the spread of a difference is not known."""
+    if questions < 2:
+        return "a single question does not tell how much questions vary"
+    if not difference:
+        return "they are alike on every question"
+    return (
+        f"they differ by the same {100 * abs(difference):.1f} points on each of {questions:,} questions, which does "
+        "not tell how much questions vary"
+    )
 
 
 def _search(difference: float, spread: float, *, level: float) -> int | None:

@@ -10,7 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from calibration_sets.item import Item
+from calibration_sets.strict import shorten
 from experiments.analyses.score_table import Intervals
+from experiments.errors import SpecError
 from experiments.stats.correction import (
     GradedItems,
     LabelledItems,
@@ -22,7 +24,17 @@ from experiments.stats.correction import (
     stratum_corrections,
 )
 
-__all__ = ["FIELDS", "NO_STRATUM", "FieldStrata", "Stratum", "StratumField", "compare_strata", "reweight", "strata_of"]
+__all__ = [
+    "FIELDS",
+    "NO_STRATUM",
+    "FieldStrata",
+    "Stratum",
+    "StratumField",
+    "check_reweight",
+    "compare_strata",
+    "reweight",
+    "strata_of",
+]
 
 StratumField = Literal["respondent", "topic", "answer_type", "kind"]
 
@@ -73,6 +85,31 @@ class FieldStrata:
 def strata_of(items: Sequence[Item], field: StratumField) -> list[str]:
     """(n,) stratum of each item."""
     return [getattr(item, field) or NO_STRATUM for item in items]
+
+
+def check_reweight(field: StratumField, labelled: Sequence[Item], benchmark: Sequence[Item]) -> None:
+    """Refuse a reweighting that could change nothing.
+
+    Raises
+    ------
+    SpecError
+        There is no labelled item, or all items of both samples are of one stratum.
+    """
+    if not labelled:
+        raise SpecError(f"--reweight {field}: no labelled item to reweight; expected a --calibration with some")
+    items = [*labelled, *benchmark]
+    strata = set(strata_of(items, field))
+    if len(strata) > 1:
+        return
+    others = [one for one in FIELDS if len(set(strata_of(items, one))) > 1]
+    word, (only,) = field.replace("_", " "), strata
+    got = f"no item has {_article(word)} {word}" if only == NO_STRATUM else f"every item has the {word} {shorten(only)}"
+    wanted = f"one of {others}, which differ" if others else "a field in which items differ; here none does"
+    raise SpecError(f"--reweight {field}: {got}, so that there is nothing to reweight; expected {wanted}")
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "aeiou" else "a"
 
 
 def reweight(calibration: LabelledItems, strata: Sequence[str], benchmark: Sequence[str]) -> LabelledItems:

@@ -5,6 +5,11 @@ With m wordings left, each is held to the rule with intervals of the level ``1 -
 adopted and leave, and the rest is tried again. A wording must pass all checks of the rule, which is an
 intersection-union test and needs no adjustment; so the chance that any wording is adopted that does not deserve it is
 at most ``(1 - level) / 2``, however many are tried.
+
+That is so for numbers that are there. Where some are missing, the rule is applied a second time, to the data with all
+that is missing against the wording (:mod:`experiments.analyses.worst_cases`), and must hold there too: a wording may
+not gain by what became of its worst answers. A rule may say that what is missing is like the rest, and then the second
+application is shown and does not decide.
 """
 
 from __future__ import annotations
@@ -12,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.analyses.wording_grid import Bounds, WordingCell, WordingFacts, WordingGrid, find_wording
-from experiments.analyses.wording_looks import LookedAt, check_looks, look_at
+from experiments.analyses.wording_grid import Bounds, WordingCell, WordingFacts, WordingGrid, WordingPairs
+from experiments.analyses.wording_looks import LookedAt, look_at
 from experiments.errors import SpecError
 from experiments.specs.decisions import AbSpec
+from experiments.specs.wording_rule import check_wording_rule, find_wording
 from experiments.stats.comparisons.multiplicity import AdjustedPValues, adjust_p_values
 from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.comparisons.wording_rule import RuleCheck, WordingRule, decide_wording
@@ -38,15 +44,33 @@ class WordingComparison:
 class AdoptedWording:
     """What the rule says of a wording: its checks at ``level``, the level of the last step that it was held to.
 
-    ``hangs_on_missing`` says that it was adopted and that what is missing, at its worst, would bring the estimate of
-    some check below what it requires.
+    ``worst`` are the same checks with all that is missing against the wording, empty where nothing is missing.
     """
 
     wording: str
     adopted: bool
     level: float
     checks: tuple[RuleCheck, ...]
-    hangs_on_missing: bool
+    worst: tuple[RuleCheck, ...] = ()
+
+    @property
+    def hangs_on_missing(self) -> bool:
+        """Whether the rule holds for what is there, and not where all that is missing went against the wording."""
+        return all(check.passed for check in self.checks) and not all(check.passed for check in self.worst)
+
+    @property
+    def worst_passes(self) -> bool:
+        """Whether something is missing, and the rule holds even where all of it went against the wording."""
+        return bool(self.worst) and all(check.passed for check in self.worst)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it is not adopted for want of what is missing alone."""
+        return self.hangs_on_missing and not self.adopted
+
+    def worst_of(self, check: RuleCheck) -> RuleCheck | None:
+        """The same check at its worst; ``None`` where nothing is missing."""
+        return next((one for one in self.worst if (one.quantity, one.model) == (check.quantity, check.model)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +95,8 @@ class WordingResult:
         Quantity to scope (``fixed``, ``sampled``) to the p-values over wordings.
     decisions
         One a wording, in the same order.
+    pairs
+        Each wording to what it and the control have in common, of what was looked at.
     looks
         What was looked at, of a comparison that may be looked at while it runs.
     as_graded
@@ -85,6 +111,7 @@ class WordingResult:
     comparisons: tuple[WordingComparison, ...]
     adjusted: Mapping[str, Mapping[str, AdjustedPValues]]
     decisions: tuple[AdoptedWording, ...]
+    pairs: Mapping[str, WordingPairs]
     looks: LookedAt | None
     as_graded: WordingResult | None = None
 
@@ -144,21 +171,22 @@ def compare_wordings(
         for one in others
         for effects in (grid.effects(one, named, level=level, resamples=resamples),)
     )
-    decisions = () if rule is None else _decide(grid, rule, named, comparisons, cells)
-    return WordingResult(
-        grid.facts, level, named, spec, cells, comparisons, _adjust(grid.facts, comparisons, level), decisions, None
-    )
+    pairs = {one: grid.pairs(one, named) for one in others}
+    ignorable = spec is not None and spec.missing == "ignorable"
+    decisions = () if rule is None else _decide(grid, rule, named, comparisons, pairs, ignorable=ignorable)
+    adjusted = _adjust(grid.facts, comparisons, level)
+    return WordingResult(grid.facts, level, named, spec, cells, comparisons, adjusted, decisions, pairs, None)
 
 
 def _look(grid: WordingGrid, spec: AbSpec, rule: WordingRule, control: str) -> WordingResult:
-    check_looks(grid, rule, control)
-    looks, seen = look_at(grid, rule, control)
+    looks, seen = look_at(grid, rule, control, ignorable=spec.missing == "ignorable")
     decisions = tuple(
-        AdoptedWording(one.wording, one.adopted, one.level, tuple(look.check for look in one.checks), False)
+        AdoptedWording(one.wording, one.adopted, one.level, tuple(look.check for look in one.checks), one.worst)
         for one in looks.wordings
     )
     cells = _cells(seen, control, level=rule.level)
-    return WordingResult(grid.facts, rule.level, control, spec, cells, (), {}, decisions, looks)
+    pairs = {one.wording: seen.pairs(one.wording, control) for one in looks.wordings}
+    return WordingResult(grid.facts, rule.level, control, spec, cells, (), {}, decisions, pairs, looks)
 
 
 def _find_control(facts: WordingFacts, spec: AbSpec | None, control: str | None) -> str:
@@ -171,13 +199,8 @@ def _find_control(facts: WordingFacts, spec: AbSpec | None, control: str | None)
 
 
 def _rule(spec: AbSpec, facts: WordingFacts, level: float) -> WordingRule:
-    for where, name in (("raise", spec.raises), *(("may_not_fall", name) for name in spec.may_not_fall)):
-        if name not in facts.quantities:
-            raise SpecError(f"{facts.run_id}: ab.{where}: {name!r}; expected one of {list(facts.quantities)}")
-    try:
-        return WordingRule(spec.raises, dict(spec.may_not_fall), scope=spec.scope, level=level)
-    except ValueError as error:
-        raise SpecError(f"{facts.run_id}: ab: {error}") from error
+    check_wording_rule(spec, facts.wordings, facts.kind, facts.run_id)
+    return WordingRule(spec.raises, dict(spec.may_not_fall), scope=spec.scope, level=level)
 
 
 def _cells(grid: WordingGrid, control: str, *, level: float) -> tuple[WordingCell, ...]:
@@ -192,13 +215,21 @@ def _decide(
     rule: WordingRule,
     control: str,
     comparisons: Sequence[WordingComparison],
-    cells: Sequence[WordingCell],
+    pairs: Mapping[str, WordingPairs],
+    *,
+    ignorable: bool,
 ) -> tuple[AdoptedWording, ...]:
     decided: dict[str, AdoptedWording] = {}
     left = list(comparisons)
     while left:
         level = 1 - (1 - rule.level) / len(left)
-        tried = [_apply(grid, rule, control, one, cells, level=level) for one in left]
+        own = WordingRule(rule.raises, rule.keeps, rule.least, rule.scope, level)
+        tried = [
+            _apply(
+                grid, own, control, one, missing=pairs[one.wording].missing > 0, ignorable=ignorable, level=rule.level
+            )
+            for one in left
+        ]
         decided.update({one.wording: one for one in tried})
         passed = {one.wording for one in tried if one.adopted}
         left = [one for one in left if one.wording not in passed] if passed else []
@@ -210,27 +241,21 @@ def _apply(
     rule: WordingRule,
     control: str,
     comparison: WordingComparison,
-    cells: Sequence[WordingCell],
     *,
+    missing: bool,
+    ignorable: bool,
     level: float,
 ) -> AdoptedWording:
-    own = WordingRule(rule.raises, rule.keeps, rule.least, rule.scope, level)
-    effects = comparison.effects
+    """The rule at its own level, for effects that are at hand at ``level``."""
+    wording, effects = comparison.wording, comparison.effects
     if level != rule.level:
         # Only the intervals of another level are used: they rest on no draw.
-        effects = grid.effects(comparison.wording, control, level=level, resamples=1)
-    decision = decide_wording(own, effects)
-    hangs = decision.adopted and any(
-        _worst(cells, comparison, control, check) <= check.required for check in decision.checks
-    )
-    return AdoptedWording(comparison.wording, decision.adopted, level, decision.checks, hangs)
-
-
-def _worst(cells: Sequence[WordingCell], comparison: WordingComparison, control: str, check: RuleCheck) -> float:
-    """The estimate of a check if all that is missing went against the wording."""
-    models = comparison.effects[check.quantity].models if check.model is None else (check.model,)
-    bounds = _bounds(cells, comparison.wording, control, check.quantity, models)
-    return float("inf") if bounds is None else bounds[0]
+        effects = grid.effects(wording, control, level=rule.level, resamples=1)
+    decision, worst = decide_wording(rule, effects), None
+    if missing:
+        worst = decide_wording(rule, grid.worst(wording, control, (rule.raises, *rule.keeps), level=rule.level))
+    adopted = decision.adopted and (ignorable or worst is None or worst.adopted)
+    return AdoptedWording(wording, adopted, rule.level, decision.checks, () if worst is None else worst.checks)
 
 
 def _bounds(cells: Sequence[WordingCell], wording: str, control: str, quantity: str, models: Sequence[str]) -> Bounds:

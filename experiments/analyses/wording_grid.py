@@ -9,11 +9,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.errors import SpecError
 from experiments.stats.comparisons.wording_effects import WordingEffects
 from experiments.stats.estimate import Estimate
 
-__all__ = ["Bounds", "QuestionTable", "WordingCell", "WordingFacts", "WordingGrid", "complement", "find_wording"]
+__all__ = ["Bounds", "QuestionTable", "WordingCell", "WordingFacts", "WordingGrid", "WordingPairs", "complement"]
 
 Bounds = tuple[float, float] | None
 """Lowest and highest value that what is missing allows; ``None`` where nothing is missing or nothing is defined."""
@@ -81,6 +80,35 @@ class WordingFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class WordingPairs:
+    """What a wording and the control have in common.
+
+    Attributes
+    ----------
+    compared
+        Model to the items, or question rows, that have a number under both.
+    asked
+        Those that were asked in each model.
+    missing
+        Verdicts, or answers, that are missing under either in all models.
+    """
+
+    compared: Mapping[str, int]
+    asked: int
+    missing: int
+
+    @property
+    def n_compared(self) -> int:
+        """Pairs of all models."""
+        return sum(self.compared.values())
+
+    @property
+    def n_asked(self) -> int:
+        """Pairs that would be there if nothing were missing."""
+        return self.asked * len(self.compared)
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionTable:
     """Paired differences of a quantity that is a mean, for a comparison that is looked at while it runs.
 
@@ -119,8 +147,18 @@ class WordingGrid(Protocol):
         """Effects of a wording against the control, by quantity, drawn with the same seed each time."""
         ...
 
-    def table(self, wording: str, control: str, quantity: str) -> QuestionTable | None:
-        """Its paired differences; ``None`` where the quantity is no mean of the questions."""
+    def worst(
+        self, wording: str, control: str, quantities: Sequence[str], *, level: float
+    ) -> Mapping[str, WordingEffects]:
+        """Effects if all that is missing went against the wording, what the control lacks in its favour."""
+        ...
+
+    def pairs(self, wording: str, control: str) -> WordingPairs:
+        """What there is of both, and what is missing."""
+        ...
+
+    def table(self, wording: str, control: str, quantity: str, *, worst: bool = False) -> QuestionTable | None:
+        """Its paired differences, as they are or as in ``worst``; ``None`` where it is no mean of the questions."""
         ...
 
     def shared(self, wording: str, control: str) -> list[str]:
@@ -136,18 +174,3 @@ def complement(estimate: Estimate) -> Estimate:
     """The share that is left: 1 less an error rate, with its limits turned round."""
     value, low, high = (None if end is None else 1 - end for end in (estimate.value, estimate.high, estimate.low))
     return replace(estimate, value=value, low=low, high=high)
-
-
-def find_wording(name: str, wordings: Sequence[str], where: str) -> str:
-    """The wording of a name: ``name@version``, or the name alone where it has one version.
-
-    Raises
-    ------
-    SpecError
-        If there is none, or more than one; the message begins with ``where``.
-    """
-    exact = [wording for wording in wordings if name in (wording, wording.partition("#")[0])]
-    found = exact or [wording for wording in wordings if wording.partition("@")[0] == name.partition("#")[0]]
-    if len(found) != 1:
-        raise SpecError(f"{where}: {name!r}, {len(found)} wordings of that name; expected one of {list(wordings)}")
-    return found[0]

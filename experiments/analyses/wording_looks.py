@@ -3,7 +3,11 @@
 The order of the questions is a digest of their names, fixed before anything is asked. What is looked at are the
 questions up to the first one for which something is still to be asked, so that no answer can decide which questions
 count. Each check of the rule has a confidence sequence (:mod:`experiments.stats.comparisons.anytime`), and the rule is
-applied to the wordings by Holm's procedure, as in :mod:`experiments.analyses.wording_comparison`.
+applied to the wordings by Holm's procedure, as in :mod:`experiments.analyses.wording_comparison`. Where something is
+missing for good, each check has a second sequence, with all that is missing against the wording, and must pass in both.
+
+A question counts in the average over models where all of them have it under both wordings, since a sequence needs one
+number a question. A comparison of a fixed size averages the effects of the models, each on its own questions.
 """
 
 from __future__ import annotations
@@ -15,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.analyses.wording_grid import QuestionTable, WordingGrid
-from experiments.errors import SpecError
 from experiments.stats.comparisons.anytime import confidence_sequence, first_look_above, question_means, random_order
 from experiments.stats.comparisons.multiplicity import adjust_p_values
 from experiments.stats.comparisons.wording_rule import RuleCheck, WordingRule
 from experiments.stats.estimate import Difference
 
-__all__ = ["LookedAt", "LookedWording", "WordingLook", "check_looks", "look_at"]
+__all__ = ["LookedAt", "LookedWording", "WordingLook", "look_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,16 @@ class WordingLook:
 
 @dataclass(frozen=True, slots=True)
 class LookedWording:
-    """A wording at the last look: its checks, and whether all have passed at ``level``."""
+    """A wording at the last look: its checks, and whether all have passed at ``level``.
+
+    ``worst`` are the checks with all that is missing against it, empty where nothing is missing.
+    """
 
     wording: str
     adopted: bool
     level: float
     checks: tuple[WordingLook, ...]
+    worst: tuple[RuleCheck, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,52 +77,47 @@ class _Sequence:
     required: float
 
 
-def check_looks(grid: WordingGrid, rule: WordingRule, control: str) -> None:
-    """Raise ``SpecError`` where a rule cannot be checked while the run goes on."""
-    where = f"{grid.facts.run_id}: ab"
-    if rule.scope == "sampled":
-        raise SpecError(f'{where}.scope: "sampled"; expected "fixed" or "every-model" with stopping = "anytime"')
-    for quantity in (rule.raises, *rule.keeps):
-        table = grid.table(control, control, quantity)
-        if table is None:
-            raise SpecError(
-                f"{where}: {quantity!r} is a ratio, which has no limits for all looks here; "
-                'expected a score that is a mean of the questions, or stopping = "fixed-size"'
-            )
-        if -rule.keeps.get(quantity, 0.0) <= table.span[0]:
-            raise SpecError(f"{where}.may_not_fall: {quantity!r} may fall as far as it can; expected a smaller margin")
+def look_at(
+    grid: WordingGrid, rule: WordingRule, control: str, *, ignorable: bool = False
+) -> tuple[LookedAt, WordingGrid]:
+    """Look at the questions in the order, up to the first that is still to be asked; and the grid of these.
 
-
-def look_at(grid: WordingGrid, rule: WordingRule, control: str) -> tuple[LookedAt, WordingGrid]:
-    """Look at the questions that are complete, in the order, up to the first that is not; and the grid of these."""
+    ``ignorable``: what is missing is like the rest, and its worst case decides nothing.
+    """
     order = random_order(grid.clusters)
     seen = next((place for place, question in enumerate(order) if question in grid.pending), len(order))
     kept = grid.take(frozenset(order[:seen]))
     others = [wording for wording in grid.facts.wordings if wording != control]
-    sequences = {wording: _sequences(kept, rule, wording, control, order[:seen]) for wording in others}
-    levels = _levels(sequences, rule.level)
+    seen_order = order[:seen]
+    sequences = {one: _sequences(kept, rule, one, control, seen_order, worst=False) for one in others}
+    worst = {
+        one: _sequences(kept, rule, one, control, seen_order, worst=True) if kept.pairs(one, control).missing else ()
+        for one in others
+    }
+    binding = sequences if ignorable else {one: (*sequences[one], *worst[one]) for one in others}
+    levels = _levels(binding, rule.level)
     adjusted = _adjusted(sequences, rule)
     wordings = tuple(
         LookedWording(
             wording,
-            all(check.check.passed for check in checks),
+            all(_first(one, levels[wording]) is not None for one in binding[wording]),
             levels[wording],
-            checks,
+            _looks(sequences[wording], rule.level, levels[wording], adjusted[wording]),
+            tuple(_check(one, levels[wording]) for one in worst[wording]),
         )
         for wording in others
-        for checks in (_looks(sequences[wording], rule.level, levels[wording], adjusted[wording]),)
     )
     return LookedAt(seen, len(order), wordings), kept
 
 
 def _sequences(
-    grid: WordingGrid, rule: WordingRule, wording: str, control: str, order: Sequence[str]
+    grid: WordingGrid, rule: WordingRule, wording: str, control: str, order: Sequence[str], *, worst: bool
 ) -> tuple[_Sequence, ...]:
     found = []
     for quantity, required in {rule.raises: rule.least, **{name: -keep for name, keep in rule.keeps.items()}}.items():
-        table = grid.table(wording, control, quantity)
+        table = grid.table(wording, control, quantity, worst=worst)
         if table is None:
-            raise ValueError(f"{quantity}: no mean of the questions; expected one that check_looks lets pass")
+            raise ValueError(f"{quantity}: no mean of the questions; expected one that check_wording_rule lets pass")
         columns: list[tuple[str | None, NDArray[np.float64]]] = [(None, _average(table))]
         if rule.scope == "every-model" and table.values.shape[1]:
             models = grid.shared(wording, control)
@@ -183,11 +185,18 @@ def _adjusted(sequences: dict[str, tuple[_Sequence, ...]], rule: WordingRule) ->
 def _looks(
     sequences: Sequence[_Sequence], level: float, own_level: float, adjusted: Sequence[float | None]
 ) -> tuple[WordingLook, ...]:
-    looks = []
-    for sequence, p_value in zip(sequences, adjusted, strict=True):
-        shown = confidence_sequence(sequence.values, span=sequence.span, level=level)
-        held = confidence_sequence(sequence.values, span=sequence.span, level=own_level).estimate
-        first = _first(sequence, own_level)
-        check = RuleCheck(sequence.quantity, sequence.model, held.value, held.low, sequence.required, first is not None)
-        looks.append(WordingLook(check, shown, p_value, first))
-    return tuple(looks)
+    return tuple(
+        WordingLook(
+            _check(sequence, own_level),
+            confidence_sequence(sequence.values, span=sequence.span, level=level),
+            p_value,
+            _first(sequence, own_level),
+        )
+        for sequence, p_value in zip(sequences, adjusted, strict=True)
+    )
+
+
+def _check(sequence: _Sequence, level: float) -> RuleCheck:
+    held = confidence_sequence(sequence.values, span=sequence.span, level=level).estimate
+    passed = _first(sequence, level) is not None
+    return RuleCheck(sequence.quantity, sequence.model, held.value, held.low, sequence.required, passed)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from experiments.analyses.ab_page import ab_document, ab_fields
 from experiments.analyses.answer_wordings import read_answer_wordings
+from experiments.analyses.corrected_wordings import compare_corrected_wordings, read_corrected_wordings
 from experiments.analyses.grader_wordings import read_grader_wordings
-from experiments.analyses.wording_comparison import compare_wordings
+from experiments.analyses.scoring_inputs import GraderChoice
+from experiments.analyses.wording_comparison import WordingResult, compare_wordings
 from experiments.analyses.wording_grid import WordingGrid
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
+from experiments.specs.decisions import AbSpec
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
 
@@ -33,6 +37,26 @@ def ab(
         str | None,
         typer.Option("--grader", help="Of answer wordings judged by several graders: whose verdicts to use."),
     ] = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            "--calibration",
+            help="Of answer wordings: run in which the same grader judged items that people labelled, to correct by.",
+        ),
+    ] = None,
+    calibration_store: Annotated[
+        Path | None, typer.Option("--calibration-store", help="Store of the calibration, if it is another.")
+    ] = None,
+    calibration_grader: Annotated[
+        str | None, typer.Option("--calibration-grader", help="Grader of the calibration, where it is another.")
+    ] = None,
+    other_grader_assumed: Annotated[
+        bool,
+        typer.Option("--other-grader-assumed", help="Take another grader's errors for those of --grader."),
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every cell and every effect, of a grid of more than 12 cells too.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
@@ -44,11 +68,17 @@ def ab(
     models like them, and the rule of the experiment's [ab] decides. A run that is not finished is not
     looked at, unless its rule says stopping = "anytime".
 
+    Scores of answers are as the grader judged them, and its errors shrink and shift effects. With --calibration
+    every score, effect and the decision are corrected for these errors, as autorater score corrects them. That
+    keeps the guarantee of a comparison of a fixed size, not that of looks while it runs, where it is refused.
+
     \b
     Examples:
       autorater ab ab_grader_wording
       autorater ab ab_grader_wording --format json --out ab.json
       autorater ab my_run --control simpleqa@1.0.0
+      autorater ab ab_anti_abstention --calibration my_calibration
+      autorater ab ab_anti_abstention --full --out ab.txt
 
     \b
     A rule in an experiment:
@@ -58,17 +88,45 @@ def ab(
       may_not_fall = { specificity = 0.02 }    # margins, as shares
       scope = "fixed"                          # or "sampled" (models like these), "every-model"
       stopping = "fixed-size"                  # or "anytime"
+      # missing = "ignorable"                  # else the rule must hold at the worst of what is missing
     """
+    choice = GraderChoice(grader, calibration_grader, other_grader_assumed)
     with RunStore(store, must_exist=True) as opened:
         data, analyses = load_run_data(opened, run)
         spec = load_decisions(opened, run).ab
-    result = compare_wordings(_read(data, grader), spec, level=analyses.level, control=control)
-    write_page(ab_document(result), ab_fields(result), output_format, out)
+        known = None if calibration is None else _load(opened, calibration, calibration_store)
+    if known is None:
+        result = compare_wordings(_read(data, choice), spec, level=analyses.level, control=control)
+    else:
+        result = _correct(data, known, choice, spec, level=analyses.level, control=control)
+    write_page(ab_document(result, full=full), ab_fields(result), output_format, out)
 
 
-def _read(data: RunData, grader: str | None) -> WordingGrid:
+def _load(opened: RunStore, run: str, store: Path | None) -> RunData:
+    if store is None:
+        return load_run_data(opened, run)[0]
+    with RunStore(store, must_exist=True, option="--calibration-store PATH") as other:
+        return load_run_data(other, run)[0]
+
+
+def _read(data: RunData, choice: GraderChoice) -> WordingGrid:
+    if choice.calibration is not None or choice.other_assumed:
+        raise SpecError("--calibration-grader, --other-grader-assumed: no calibration; expected --calibration RUN")
     if data.answering is not None:
-        return read_answer_wordings(data, grader)
-    if grader is not None:
-        raise SpecError(f"--grader: {grader!r}; expected none, as {data.run_id} compares its graders' own wordings")
+        return read_answer_wordings(data, choice.benchmark)
+    if choice.benchmark is not None:
+        raise SpecError(
+            f"--grader: {choice.benchmark!r}; expected none, as {data.run_id} compares its graders' own wordings"
+        )
     return read_grader_wordings(data)
+
+
+def _correct(
+    data: RunData, known: RunData, choice: GraderChoice, spec: AbSpec | None, *, level: float, control: str | None
+) -> WordingResult:
+    if data.answering is None:
+        raise SpecError(
+            f"--calibration: {known.run_id}; expected none, as {data.run_id} holds graders against people's labels"
+        )
+    grid = read_corrected_wordings(data, known, choice, level=level)
+    return compare_corrected_wordings(grid, spec, level=level, control=control)

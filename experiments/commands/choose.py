@@ -38,7 +38,7 @@ def choose(
 ) -> None:
     """Choose between the graders of a run, from the store alone; no model is called.
 
-    All graders are compared on the same labelled items: error rates, consistency, cost, every pair,
+    All graders are compared on the same labelled items: error rates, consistency, cost, time, every pair,
     and the set that is not distinguishable from the best. The rule is the experiment's [choose]; without
     one it is the lowest error rate. A grader is named by its model, or prompt and model.
 

@@ -10,7 +10,7 @@ import typer
 from experiments.analyses.drift import find_drift
 from experiments.analyses.drift_page import drift_document, drift_fields
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.store.run_records import load_run_data
@@ -50,11 +50,11 @@ def drift(
       autorater run anchors.toml --store december.sqlite
       autorater drift anchors anchors --store november.sqlite --new-store december.sqlite
     """
-    if level is not None and not 0 < level < 1:
-        raise SpecError(f"--level: {level:g}; expected a number between 0 and 1")
+    check_level(level)
     with RunStore(store, must_exist=True) as opened:
         old = find_graded(read_graded_samples(load_run_data(opened, old_run)[0]), grader)
-    with RunStore(new_store or store, must_exist=True) as opened:
+    option = "--store PATH" if new_store is None else "--new-store PATH"
+    with RunStore(new_store or store, must_exist=True, option=option) as opened:
         data, analyses = load_run_data(opened, new_run)
     candidates = read_graded_samples(data)
     name = new_grader if new_grader or len(candidates) == 1 else old.name

@@ -10,7 +10,7 @@ from experiments.analyses.gate_rules import parse_not_worse, parse_rule
 from experiments.analyses.gating import check_gate
 from experiments.analyses.gating_page import gate_document, gate_fields
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.store.run_records import load_run_data
@@ -46,7 +46,8 @@ def gate(
     pairwise_disagreement, coverage, failure_rate, alpha_repeats and kappa. 'upper(x) <= L' passes
     where the whole interval keeps the limit, fails where the whole interval is beyond it, and is
     undecided in between, as 'lower(x) >= L' is. 'lower(x) <= L' passes unless a breach is shown.
-    'value(x)' looks at the value alone.
+    'value(x)' looks at the value alone. What passes has to pass whatever the missing verdicts would
+    have been, or it is undecided, unless a rule on coverage or failure_rate says how many may be missing.
 
     \b
     Examples:
@@ -71,8 +72,7 @@ def _check_options(any_rule: bool, baseline: str | None, any_margin: bool, level
     if (baseline is None) == any_margin:
         given, missing = ("--not-worse", "--baseline") if any_margin else ("--baseline", "--not-worse")
         raise SpecError(f"{given}: given without {missing}; expected both")
-    if level is not None and not 0.5 < level < 1:
-        raise SpecError(f"--level: {level:g}; expected a number between 0.5 and 1")
+    check_level(level)
 
 
 def _find_baseline(store: RunStore, run: str, name: str | None, graded: GradedSample) -> GradedSample:

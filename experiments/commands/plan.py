@@ -23,7 +23,7 @@ from experiments.analyses.planning import (
 from experiments.analyses.planning_inputs import PairFigures, Planned, RunFigures, read_pair_figures, read_run_figures
 from experiments.analyses.planning_notes import pair_notes, run_notes
 from experiments.analyses.planning_page import Answer, plan_document, plan_fields
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.stats.planning import PlanLimits
@@ -99,6 +99,7 @@ def labels(
       autorater plan labels --rate 0.05 --half-width 0.02
       autorater plan labels --run quickstart --grader local/smollm2 --of false_negative_rate --half-width 0.02
     """
+    check_level(level)
     figures = _figures(store, run, grader, of, level)
     if rate is None and figures is None:
         raise SpecError("--rate: none given; expected a number between 0 and 1, or --run")
@@ -143,6 +144,7 @@ def difference(
       autorater plan difference --labels 500 --differ 0.1
       autorater plan difference --run quickstart --first local/smollm2 --second baseline/lexical --labels 1000
     """
+    check_level(level)
     pair = None if run is None else _pair(store, run, first, second, of)
     if deviation is None and differ is not None:
         if not 0 < differ <= 1:
@@ -260,8 +262,6 @@ def _read(store: Path, run: str) -> tuple[GradedSample, ...]:
 def _figures(store: Path, run: str | None, grader: str | None, of: Of, level: float) -> RunFigures | None:
     if run is None:
         return None
-    if not 0 < level < 1:
-        raise SpecError(f"--level: {level:g}; expected a number between 0 and 1")
     return read_run_figures(find_graded(_read(store, run), grader), of.value, level=level)
 
 

@@ -27,9 +27,10 @@ from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.sample import build_sample
 from experiments.respondents.records import AnsweringRecord, RespondentRecord
+from experiments.specs.joint_graders import find_name, name_graders
 from graders.pricing import Cost
 
-__all__ = ["Grid", "GridCell", "read_grid"]
+__all__ = ["Grid", "GridCell", "find_grader", "read_grid"]
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def read_grid(data: RunData, grader: str | None = None) -> Grid:
     data
         The run.
     grader
-        Which grader's verdicts, where the run has several: its id, or a word of its prompt or model.
+        Which grader's verdicts, where the run has several: its name, its id, or a part of its name, as
+        :func:`experiments.specs.joint_graders.find_name` takes them.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def read_grid(data: RunData, grader: str | None = None) -> Grid:
     answering = data.answering
     if answering is None:
         raise SpecError(f"{data.run_id}: no [answering] in its experiment; expected a run of one that has it")
-    results = _find_grader(data, grader)
+    results, title = find_grader(data, grader)
     scale = data.calibration_set.scale
     items: dict[str, list[Item]] = {}
     for item in data.calibration_set.items:
@@ -142,7 +144,7 @@ def read_grid(data: RunData, grader: str | None = None) -> Grid:
     }
     return Grid(
         run_id=data.run_id,
-        grader=_title(results),
+        grader=title,
         labels=scale.labels,
         correct=scale.positive or scale.labels[-1],
         not_attempted=_DECLINED if _DECLINED in scale.labels else None,
@@ -221,16 +223,22 @@ def _mean_share(rows: Sequence[NDArray[np.float64]], n_labels: int) -> NDArray[n
     return np.mean(valid, axis=0) if valid else np.full(n_labels, np.nan)
 
 
-def _find_grader(data: RunData, grader: str | None) -> GraderResults:
-    graders = list(data.graders)
-    exact = [results for results in graders if grader == results.grader_id]
-    found = exact or [results for results in graders if grader is None or grader in _title(results).split()]
-    if len(found) != 1:
-        names = [_title(results) for results in (found or graders)]
-        asked = "graders" if grader is None else f"graders named {grader!r}"
-        raise SpecError(f"{data.run_id}: {len(found)} {asked}; expected one of {names}")
-    return found[0]
+def find_grader(data: RunData, grader: str | None) -> tuple[GraderResults, str]:
+    """The grader of a run that is meant, the only one where none is named, and its name.
 
-
-def _title(results: GraderResults) -> str:
-    return f"{results.prompt.partition('#')[0]} {results.model}" if results.prompt else results.model
+    Raises
+    ------
+    SpecError
+        If there is none, or more than one; the message lists the names.
+    """
+    graders = data.graders
+    ids = [results.grader_id for results in graders]
+    names = name_graders([results.prompt for results in graders], [results.model for results in graders], ids)
+    if grader is None and len(graders) != 1:
+        n = len(graders)
+        raise SpecError(f"{data.run_id}: {n} graders; expected --grader with one of {names}")
+    try:
+        place = 0 if grader is None else find_name(names, grader, grader_ids=ids)
+    except LookupError as error:
+        raise SpecError(f"{data.run_id}: --grader: {error.args[0]}") from error
+    return graders[place], names[place]

@@ -72,7 +72,9 @@ class AbSpec(_Strict):
     """``[ab]``: the control, what a wording is to raise, and what may not fall by more than a margin.
 
     For grader wordings quantities are ``accuracy`` of the grader and the two error rates turned round
-    (``sensitivity``, ``specificity``); for answer wordings they are the benchmark's scores.
+    (``sensitivity``, ``specificity``); for answer wordings they are the benchmark's scores. A wording is adopted only
+    if the rule holds too where all that is missing went against it, unless ``missing`` is to be ignorable: like the
+    rest.
     """
 
     control: str = Field(min_length=1)
@@ -80,6 +82,7 @@ class AbSpec(_Strict):
     may_not_fall: dict[str, _Share] = Field(default_factory=dict)
     scope: Literal["fixed", "sampled", "every-model"] = "fixed"
     stopping: Literal["fixed-size", "anytime"] = "fixed-size"
+    missing: Literal["ignorable"] | None = None
 
 
 class RespondentSpec(_Strict):

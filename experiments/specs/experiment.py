@@ -23,6 +23,7 @@ from experiments.specs.grader_building import build_graders, is_file
 from experiments.specs.joint_graders import name_graders, resolve_joint_graders
 from experiments.specs.official_rule import answers_by_letter
 from experiments.specs.selection import Selection, select_items
+from experiments.specs.wording_rule import check_wording_rule, name_wordings
 from experiments.store.set_snapshot import identify_set
 from graders.grader import Grader
 from graders.verdict import ParserRule
@@ -118,6 +119,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     graders = build_graders(spec, whole, path)
     _check_parser(spec.analyses, graders, whole, path.name)
     _check_joint_graders(spec, graders, path.name)
+    _check_wordings(spec, graders, answering, path.name)
     selection = Selection(
         sample=spec.items.sample,
         stratify=spec.items.stratify,
@@ -167,6 +169,17 @@ def _check_joint_graders(spec: ExperimentSpec, graders: tuple[Grader, ...], wher
     )
     computed = {name for name, grader in zip(names, graders, strict=True) if grader.sampling.method == "exact"}
     resolve_joint_graders(spec.choose, names, where=f"{where}: choose", computed=computed)
+
+
+def _check_wordings(spec: ExperimentSpec, graders: tuple[Grader, ...], answering: Answering | None, where: str) -> None:
+    """The rule about wordings is one that can be applied to those of the experiment."""
+    if spec.ab is None:
+        return
+    if answering is not None:
+        check_wording_rule(spec.ab, [one.prompt for one in answering.respondents], "answer", where)
+    else:
+        titles = [grader.prompt.title for grader in graders if grader.prompt]
+        check_wording_rule(spec.ab, name_wordings(titles), "grader", where)
 
 
 def _find(name_or_path: str) -> Path:

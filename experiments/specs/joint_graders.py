@@ -30,18 +30,42 @@ def name_graders(prompts: Sequence[str | None], models: Sequence[str], grader_id
     ]
 
 
-def find_name(names: Sequence[str], wanted: str) -> str:
-    """The name that is wanted, or the only one that holds it as a word.
+def find_name(names: Sequence[str], wanted: str, *, grader_ids: Sequence[str] = ()) -> int:
+    """The place of the grader that is wanted.
+
+    Parameters
+    ----------
+    names
+        Of the graders, by :func:`name_graders`.
+    wanted
+        A whole name or a whole id; or what only one name holds as a word, as its model or prompt; or the end of such a
+        word behind a slash, as a model without its provider; or a prompt without its version.
+    grader_ids
+        Ids of the graders, where they may be asked for by these.
 
     Raises
     ------
     LookupError
         If there is none, or more than one; the message lists the names.
     """
-    found = [name for name in names if name == wanted] or [name for name in names if wanted in name.split()]
+    words = [name.split() for name in names]
+    found = _places(
+        [name == wanted for name in names],
+        [grader_id == wanted for grader_id in grader_ids],
+        [wanted in own for own in words],
+        [wanted in {word.rpartition("/")[2] for word in own} for own in words],
+        [wanted in {word.partition("@")[0] for word in own if "@" in word} for own in words],
+    )
     if len(found) != 1:
-        raise LookupError(f"{wanted!r}, {len(found)} graders of that name; expected one of {found or list(names)}")
+        shown = [names[place] for place in found] or list(names)
+        raise LookupError(f"{wanted!r}, {len(found)} graders of that name; expected one of {shown}")
     return found[0]
+
+
+def _places(*matches: Sequence[bool]) -> list[int]:
+    """Where the first way that fits any grader fits."""
+    ways = ([place for place, fits in enumerate(way) if fits] for way in matches)
+    return next((found for found in ways if found), [])
 
 
 def resolve_joint_graders(
@@ -99,6 +123,6 @@ def _resolve_cascade(cascade: CascadeSpec, names: Sequence[str], computed: Colle
 
 def _find(names: Sequence[str], wanted: str, where: str) -> str:
     try:
-        return find_name(names, wanted)
+        return names[find_name(names, wanted)]
     except LookupError as error:
         raise SpecError(f"{where}: {error.args[0]}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,13 +10,14 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
-from experiments.respondents.records import AnsweringRecord, load_answering
+from experiments.respondents.records import AnsweringRecord
 from experiments.specs.decisions import DecisionSpecs
 from experiments.specs.experiment import Analyses, Experiment
 from experiments.specs.grader_reading import GraderRecord, read_grader
 from experiments.specs.official_rule import answers_by_letter
+from experiments.store.run_descriptions import describe_run
 from experiments.store.run_store import RunRecord, RunStore
-from experiments.store.set_snapshot import dump_set, load_scale, load_set
+from experiments.store.set_snapshot import dump_set, load_set
 from graders.grader import Grader
 from graders.support import warnings_of
 from graders.verdict import ParserRule, Verdict
@@ -99,7 +100,7 @@ def write_run(
 
 def load_decisions(store: RunStore, run: str) -> DecisionSpecs:
     """The rules that were fixed before the run, as its experiment wrote them; empty where it wrote none."""
-    return DecisionSpecs.model_validate(store.find_run(run).payload.get("decisions", {}))
+    return describe_run(store, store.find_run(run)).decisions
 
 
 def load_run_data(
@@ -112,27 +113,28 @@ def load_run_data(
     parser, compare_parsers
         Override what the experiment chose.
     """
-    record = store.find_run(run)
-    analyses = Analyses(**record.payload["analyses"])
+    about = describe_run(store, store.find_run(run))
+    analyses, graders = about.analyses, about.graders
     rule: ParserRule = parser or analyses.parser
     compare = analyses.compare_parsers if compare_parsers is None else compare_parsers
-    calibration_set = load_set(store.load_set_snapshot(record.run_id))
-    graders = [_load_grader(fields) for fields in record.payload["graders"]]
+    snapshot = store.load_set_snapshot(about.run_id)
+    with store.damage_named(f"the set of run {about.run_id}"):
+        calibration_set = load_set(snapshot)
     if compare or rule == "official":
         _check_official(graders)
     read = [_read(store, grader, calibration_set, _Rules(rule, compare)) for grader in graders]
     data = RunData(
-        run_id=record.run_id,
-        experiment=record.payload["name"],
+        run_id=about.run_id,
+        experiment=about.name,
         calibration_set=calibration_set,
-        n_items_in_set=record.payload["n_items_in_set"],
-        set_digest=record.payload["set_digest"],
+        n_items_in_set=about.n_items_in_set,
+        set_digest=about.set_digest,
         parser_rule=rule,
         graders=tuple(results for results, _ in read),
         compare_rule=(
             {results.grader_id: others for results, others in read if others is not None} if compare else None
         ),
-        answering=load_answering(record.payload["answering"]) if "answering" in record.payload else None,
+        answering=about.answering,
     )
     return data, analyses
 
@@ -177,7 +179,3 @@ def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet
         times=reading.times[rule],
     )
     return results, reading.verdicts["official"] if compared else None
-
-
-def _load_grader(fields: Mapping[str, Any]) -> GraderRecord:
-    return GraderRecord(**{**fields, "scale": load_scale(fields["scale"])})

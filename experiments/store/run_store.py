@@ -18,9 +18,10 @@ from sqlalchemy import Connection, func, inspect, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
-from experiments.errors import RunNotFoundError, StoreError
+from experiments.errors import StoreError
 from experiments.store.completion_records import dump_completion, dump_usage, load_completion, load_usage
 from experiments.store.database_file import check_place, connect, expected_state, is_frozen, write_rows
+from experiments.store.run_names import match_run
 from experiments.store.tables import (
     SCHEMA,
     about,
@@ -59,10 +60,14 @@ class CompletionKey:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What a run was asked to do, as plain data: ``payload`` describes graders and analyses."""
+    """What a run was asked to do, as plain data: ``payload`` describes graders and analyses.
+
+    ``recorded_at`` is when it was first stored (ISO 8601 in UTC), and empty before.
+    """
 
     run_id: str
     payload: Mapping[str, Any]
+    recorded_at: str = ""
 
 
 class RunStore:
@@ -72,7 +77,8 @@ class RunStore:
     that :meth:`append` has taken survives the end of the process at any moment. Several processes
     can use one file. Everything is stored as JSON in ASCII, so replies with stray surrogates or
     NUL characters survive too. A database of something else is refused and left as it is. With
-    ``must_exist`` nothing is created, and a store on a read-only medium can be read.
+    ``must_exist`` nothing is created, and a store on a read-only medium can be read. ``option`` is
+    what a message calls the way to name another file.
 
     Raises
     ------
@@ -80,10 +86,10 @@ class RunStore:
         If the file cannot be opened or is not a store; with ``must_exist`` also if it is missing.
     """
 
-    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, must_exist: bool = False, option: str = "--store PATH") -> None:
+        self.path, self._option = path, option
         self._complete = True
-        check_place(path, must_exist=must_exist)
+        check_place(path, must_exist=must_exist, option=option)
         self._engine = connect(path, frozen=must_exist and is_frozen(path))
         try:
             with self._errors_named():
@@ -165,7 +171,7 @@ class RunStore:
         )
         with self.reading() as connection:
             for digest, repeat, payload in connection.execute(query):
-                with self._damage_named():
+                with self.damage_named():
                     completion = load_completion(payload)
                 yield CompletionKey(digest, repeat), completion
 
@@ -185,7 +191,7 @@ class RunStore:
                 .execution_options(yield_per=_ROWS_AT_A_TIME)
             )
             for digest, repeat, reason, message, payload in connection.execute(query):
-                with self._damage_named():
+                with self.damage_named():
                     known = None if payload is None else load_usage(payload)
                 yield CompletionKey(digest, repeat), CallFailure(reason, message, known)
 
@@ -216,31 +222,26 @@ class RunStore:
             connection.execute(insert(set_snapshots).on_conflict_do_nothing(), [snapshot])
             connection.execute(insert(runs).on_conflict_do_nothing(), [run])
 
-    def list_runs(self) -> Sequence[tuple[RunRecord, str]]:
-        """All runs with the time they were first recorded, oldest first."""
+    def run_times(self) -> Mapping[str, str]:
+        """Ids of all runs, the first recorded first, with the time of that (ISO 8601 in UTC)."""
+        query = select(runs.c.run_id, runs.c.created_at).order_by(runs.c.created_at, runs.c.run_id)
         with self.reading() as connection:
-            rows = connection.execute(select(runs).order_by(runs.c.created_at, runs.c.run_id)).all()
-        with self._damage_named():
-            return [(RunRecord(row.run_id, json.loads(row.payload)), row.created_at) for row in rows]
+            return {row.run_id: row.created_at for row in connection.execute(query)}
+
+    def list_runs(self) -> Sequence[tuple[RunRecord, str]]:
+        """All runs with the time they were first recorded, oldest first; ``StoreError`` if any is damaged."""
+        return [(self.load_run(run_id), created_at) for run_id, created_at in self.run_times().items()]
+
+    def load_run(self, run_id: str) -> RunRecord:
+        """The record of a run; ``StoreError`` if it is damaged."""
+        with self.reading() as connection:
+            row = connection.execute(select(runs).where(runs.c.run_id == run_id)).one()
+        with self.damage_named(f"the record of run {run_id}"):
+            return RunRecord(run_id, dict(json.loads(row.payload).items()), row.created_at)
 
     def find_run(self, name: str) -> RunRecord:
-        """The run of that id, the only one of that experiment, or else the only one whose id begins so.
-
-        Raises
-        ------
-        RunNotFoundError
-            If there is none, or more than one.
-        """
-        records = {record.run_id: record for record, _ in self.list_runs()}
-        ids = list(records)
-        named = [run_id for run_id in ids if name and run_id.rpartition("-")[0] == name]
-        begins = [run_id for run_id in ids if name and run_id.startswith(name)]
-        matches = [name] if name in ids else named or begins
-        if len(matches) != 1:
-            found = f"{len(matches)} runs begin so (autorater runs tells them apart)" if matches else "no such run"
-            expected = f"one of {matches or ids}" if ids else "a store with runs, this one has none"
-            raise RunNotFoundError(f"{self.path.name}: run {name!r}: {found}; expected {expected}")
-        return records[matches[0]]
+        """The run that a name means, as :func:`match_run` says; ``StoreError`` if its record is damaged."""
+        return self.load_run(match_run(list(self.run_times()), name, where=self.path.name))
 
     def load_set_snapshot(self, run_id: str) -> Mapping[str, Any]:
         """The set as it was when the run was recorded."""
@@ -249,7 +250,7 @@ class RunStore:
         )
         with self.reading() as connection:
             payload = connection.execute(query.where(runs.c.run_id == run_id)).scalar_one()
-        with self._damage_named():
+        with self.damage_named(f"the set of run {run_id}"):
             snapshot: Mapping[str, Any] = json.loads(payload)
         return snapshot
 
@@ -265,7 +266,7 @@ class RunStore:
         with self.reading() as connection:
             tables = set(inspect(connection).get_table_names())
         if must_exist and not tables:
-            raise StoreError(f"{self.path}: an empty file; expected the store of an earlier run (or --store PATH)")
+            raise StoreError(f"{self.path}: an empty file; expected the store of an earlier run (or {self._option})")
         if tables and not table_names() <= tables:
             raise StoreError(f"{self.path}: a database of something else; expected an autorater store, or a new file")
         if not tables:
@@ -321,11 +322,13 @@ class RunStore:
             raise StoreError(f"{self.path}: {cause}; expected {expected_state(str(cause))}") from error
 
     @contextmanager
-    def _damage_named(self) -> Iterator[None]:
+    def damage_named(self, what: str = "a record") -> Iterator[None]:
+        """Turn what reading a damaged record brings about into a ``StoreError`` that names it."""
         try:
             yield
         except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise StoreError(f"{self.path}: a record is damaged ({error}); expected an intact store") from error
+            cause = f"no {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+            raise StoreError(f"{self.path}: {what} is damaged ({cause}); expected an intact store") from error
 
 
 def _now() -> str:

@@ -59,12 +59,14 @@ class _Effect:
 class _Model:
     """A model under two wordings, the changed one first.
 
-    ``shares`` (2, L) are corrected, ``residuals`` (2, G, L) what each question adds to the error of the graded ones.
-    ``n`` items of ``questions`` have both wordings, ``left_out`` lack one.
+    ``shares`` (2, L) are corrected, ``judged`` (2, L) the part of them that rests on the grader's verdicts,
+    ``residuals`` (2, G, L) what each question adds to the error of the graded ones. ``n`` items of
+    ``questions`` have both wordings, ``left_out`` lack one.
     """
 
     name: str
     shares: Array
+    judged: Array
     residuals: Array
     n: int
     questions: int
@@ -122,7 +124,7 @@ class CorrectedEffects:
         if np.isnan(values).any():
             return None
         directions = np.linalg.solve(self.matrix, choice.gradient(name, model.shares).T).T
-        weight = model.shares[1][:, None] * directions[1] - model.shares[0][:, None] * directions[0]
+        weight = model.judged[1][:, None] * directions[1] - model.judged[0][:, None] * directions[0]
         benchmark = model.residuals[0] @ directions[0] - model.residuals[1] @ directions[1]
         parts = Influence(benchmark, (self.residuals * weight).sum(axis=2))
         return _Effect(float(values[0] - values[1]), parts, model.n, model.questions)
@@ -169,6 +171,7 @@ def correct_effects(
     *,
     models: Sequence[str],
     repeats: int = 1,
+    assumed: ArrayLike | None = None,
 ) -> CorrectedEffects:
     """Effects ``changed - baseline`` on every corrected score, in each of several models and over them.
 
@@ -184,6 +187,9 @@ def correct_effects(
         (K,) the models.
     repeats
         The most verdicts that any question has, which is only carried along.
+    assumed
+        (2, K, L) share of all items that is taken to truly have each label, ``baseline`` first, and whose rows above
+        are that label's error rates. No error of a rate moves it. None is by default.
 
     Raises
     ------
@@ -198,13 +204,16 @@ def correct_effects(
     for where, table in given.items():
         if table.shape != shape:
             raise ValueError(f"{where}: wrong shape, got {table.shape}; expected {shape}: models, questions, labels")
+    taken = np.zeros((2, len(models), shape[2])) if assumed is None else np.asarray(assumed, dtype=np.float64)
+    if taken.shape != (2, len(models), shape[2]):
+        raise ValueError(f"assumed: wrong shape, got {taken.shape}; expected {(2, len(models), shape[2])}")
     both = np.all([table.sum(axis=2) > 0 for table in given.values()], axis=0)
     cells = np.stack(list(given.values()), axis=1) * both[:, None, :, None]
     sums, start = _joint_sums(cells.reshape(-1, *shape[1:]), calibration)
     labelled = sums[:, start:]
     return CorrectedEffects(
         models=tuple(
-            _read_model(name, pair, used, sums[:, 2 * k * shape[2] :], labelled, calibration)
+            _read_model(name, pair, used, sums[:, 2 * k * shape[2] :], labelled, calibration, taken[::-1, k])
             for k, (name, pair, used) in enumerate(zip(models, cells, both, strict=True))
         ),
         calibration=calibration,
@@ -223,12 +232,15 @@ def _read_model(
     sums: Array,
     labelled: Array,
     calibration: SharedCalibration,
+    assumed: Array,
 ) -> _Model:
     n_labels = cells.shape[2]
     own = [np.hstack([sums[:, at * n_labels : (at + 1) * n_labels], labelled]) for at in range(2)]
+    shares = np.stack([calibration.solve(calibration.join(cell)) for cell in cells])
     return _Model(
         name=name,
-        shares=np.stack([calibration.solve(calibration.join(cell)) for cell in cells]),
+        shares=shares,
+        judged=np.maximum(shares - assumed, 0.0),
         residuals=np.stack([_share_residuals(one, n_labels) for one in own]),
         n=int(used.sum()),
         questions=len(np.unique(calibration.codes[used])),

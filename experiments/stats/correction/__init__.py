@@ -13,7 +13,11 @@ from experiments.stats.correction.confusion_inversion import (
     invert_confusion,
     project_to_simplex,
 )
-from experiments.stats.correction.corrected_differences import CorrectedDifferences, corrected_differences
+from experiments.stats.correction.corrected_differences import (
+    CorrectedDifferences,
+    corrected_differences,
+    corrected_pairs,
+)
 from experiments.stats.correction.corrected_scores import ScoreCorrection, correct_scores
 from experiments.stats.correction.error_budget import ErrorBudget, error_budget
 from experiments.stats.correction.identification import Identification, check_identification
@@ -62,6 +66,7 @@ __all__ = [
     "correct_scores",
     "correct_shares",
     "corrected_differences",
+    "corrected_pairs",
     "error_budget",
     "invert_confusion",
     "missing_item_bounds",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from types import MappingProxyType
 from typing import Literal
 
@@ -24,19 +25,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, percentile_interval, sum_by_cluster
+from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 from experiments.stats.correction.corrected_scores import check_source, solve_samples
 from experiments.stats.correction.identification import check_identification
 from experiments.stats.correction.influence import Influence, degrees_of_freedom, influence_of_sums
-from experiments.stats.correction.samples import GradedItems, LabelledItems, Samples, assemble_samples, split_totals
+from experiments.stats.correction.joint_samples import (
+    build_sides,
+    draw_sides,
+    group_calibrations,
+    joint_blocks,
+    split_sides,
+)
+from experiments.stats.correction.samples import GradedItems, LabelledItems, Samples, split_totals
 from experiments.stats.correction.score_choice import ScoreChoice
-from experiments.stats.correction.uncertainty import SharesDraws, solve_draws
+from experiments.stats.correction.uncertainty import SharesDraws
 from experiments.stats.estimate import Difference, Estimate
-from experiments.stats.inputs import check_level, encode_clusters
+from experiments.stats.inputs import check_level
 
-__all__ = ["CorrectedDifferences", "corrected_differences"]
+__all__ = ["CorrectedDifferences", "corrected_differences", "corrected_pairs"]
 
-_MADE_UP = 0.5
 _METHOD, _DRAWN = "inversion-delta-joint", "inversion-bootstrap-joint"
 
 Array = NDArray[np.float64]
@@ -104,41 +111,120 @@ def corrected_differences(
     ValueError
         As in :func:`experiments.stats.correction.correct_scores`.
     """
+    known = [calibration, calibration if second_calibration is None else second_calibration]
+    return corrected_pairs(
+        [first, second],
+        known,
+        labels=labels,
+        correct=correct,
+        not_attempted=not_attempted,
+        penalty=penalty,
+        level=level,
+        method=method,
+        rng=rng,
+        resamples=resamples,
+        shared_clusters=shared_clusters,
+    )[0]
+
+
+def corrected_pairs(
+    graded: Sequence[GradedItems],
+    calibrations: Sequence[LabelledItems],
+    *,
+    labels: Sequence[str],
+    correct: str,
+    not_attempted: str | None,
+    penalty: float = 1.0,
+    level: float = 0.95,
+    method: Literal["delta", "bootstrap"] = "delta",
+    rng: np.random.Generator | None = None,
+    resamples: int = 10_000,
+    shared_clusters: bool = False,
+) -> list[CorrectedDifferences]:
+    """Compare the corrected scores of every two of several respondents.
+
+    Parameters
+    ----------
+    graded
+        Benchmark items of each of R respondents.
+    calibrations
+        Labelled items that give the error rates of each.
+    labels, correct, not_attempted, penalty, level, method, rng, resamples, shared_clusters
+        As in :func:`corrected_differences`; all respondents are resampled at once.
+
+    Returns
+    -------
+    Pairs in the order of :func:`itertools.combinations`, each as :func:`corrected_differences` has it.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`experiments.stats.correction.correct_scores`; not one calibration a respondent.
+    """
     check_level(level)
     source = check_source(method, rng)
+    if len(calibrations) != len(graded):
+        raise ValueError(f"calibrations: wrong number, got {len(calibrations)}; expected {len(graded)}, one each")
     choice = ScoreChoice(tuple(labels), correct, not_attempted, penalty)
-    known = [calibration, calibration if second_calibration is None else second_calibration]
-    sides = _build_sides((first, second), known, labels=labels, shared_clusters=shared_clusters)
-    counts = _question_counts(sides)
-    reasons = [_fault(side, level=level) for side in sides]
-    if any(reasons):
-        return CorrectedDifferences("uncorrected", next(filter(None, reasons)), None, *counts)
-    joint = _Joint(sides, same_calibration=_same_items(*known), choice=choice, level=level)
-    draws = None if source is None else joint.draw(rng=source, resamples=resamples)
-    differences = {name: joint.difference(name, draws) for name in choice.names}
-    undefined = 0 if draws is None else int((draws[0].undefined_rows | draws[1].undefined_rows).sum())
-    return CorrectedDifferences("corrected", "", MappingProxyType(differences), *counts, undefined)
+    sides = build_sides(graded, calibrations, labels=labels, shared_clusters=shared_clusters)
+    respondents = _Respondents(sides, group_calibrations(calibrations), choice, level)
+    draws = {} if source is None else respondents.draw(rng=source, resamples=resamples)
+    return [respondents.compare(one, two, draws) for one, two in combinations(range(len(sides)), 2)]
+
+
+class _Respondents:
+    """All respondents, of which some cannot be corrected."""
+
+    def __init__(self, sides: Sequence[Samples], groups: Sequence[int], choice: ScoreChoice, level: float) -> None:
+        self.sides, self.groups, self.choice, self.level = sides, groups, choice, level
+        self.reasons = [_fault(side, level=level) for side in sides]
+        self.shares = {
+            place: np.array(solve_samples(side, correct=choice.correct).shares)
+            for place, (side, reason) in enumerate(zip(sides, self.reasons, strict=True))
+            if not reason
+        }
+
+    def draw(self, *, rng: np.random.Generator, resamples: int) -> dict[int, SharesDraws]:
+        """Corrected shares of each in the same resamples, of those that can be corrected."""
+        if not self.shares:
+            return {}
+        sides, groups = [self.sides[place] for place in self.shares], [self.groups[place] for place in self.shares]
+        drawn = draw_sides(sides, groups, list(self.shares.values()), rng=rng, resamples=resamples)
+        return dict(zip(self.shares, drawn, strict=True))
+
+    def compare(self, one: int, two: int, draws: Mapping[int, SharesDraws]) -> CorrectedDifferences:
+        """One less two; by resamples where there are any."""
+        sides = [self.sides[one], self.sides[two]]
+        reason = self.reasons[one] or self.reasons[two]
+        if reason:
+            return CorrectedDifferences("uncorrected", reason, None, *_question_counts(sides))
+        shares = [self.shares[one], self.shares[two]]
+        joint = _Joint(sides, [self.groups[one], self.groups[two]], shares, self.choice, self.level)
+        return joint.compare([draws[one], draws[two]] if draws else None)
 
 
 class _Joint:
     """Both sides' sums by question, row by row the same question."""
 
-    def __init__(self, sides: Sequence[Samples], *, same_calibration: bool, choice: ScoreChoice, level: float) -> None:
-        self.sides, self.choice, self.level = sides, choice, level
-        self.blocks = _joint_blocks(sides, same_calibration=same_calibration)
-        self.sums = _split_sides(np.concatenate(self.blocks), len(choice.labels))
-        self.shares = [np.array(solve_samples(side, correct=choice.correct).shares) for side in sides]
+    def __init__(
+        self,
+        sides: Sequence[Samples],
+        groups: Sequence[int],
+        shares: Sequence[Array],
+        choice: ScoreChoice,
+        level: float,
+    ) -> None:
+        self.sides, self.shares, self.choice, self.level = sides, shares, choice, level
+        self.sums = split_sides(np.concatenate(joint_blocks(sides, groups)), len(choice.labels))
         self.questions = np.min([[side.n_clusters, *side.row_clusters] for side in sides], axis=0)
         self.n_clusters = len(np.union1d(sides[0].codes, sides[1].codes))
 
-    def draw(self, *, rng: np.random.Generator, resamples: int) -> list[SharesDraws]:
-        """Corrected shares of each side in the same resamples."""
-        totals = np.sum([bootstrap_sums(block, rng=rng, resamples=resamples) for block in self.blocks], axis=0)
-        drawn = _split_sides(totals, len(self.choice.labels))
-        return [
-            solve_draws(side, sums.sum(axis=0), pi)
-            for side, sums, pi in zip(drawn, self.sums, self.shares, strict=True)
-        ]
+    def compare(self, draws: Sequence[SharesDraws] | None) -> CorrectedDifferences:
+        """All scores, by resamples where there are any."""
+        differences = {name: self.difference(name, draws) for name in self.choice.names}
+        undefined = 0 if draws is None else int((draws[0].undefined_rows | draws[1].undefined_rows).sum())
+        counts = _question_counts(self.sides)
+        return CorrectedDifferences("corrected", "", MappingProxyType(differences), *counts, undefined)
 
     def difference(self, name: str, draws: Sequence[SharesDraws] | None) -> Difference:
         """One score's; by resamples where there are any that give an interval."""
@@ -183,76 +269,6 @@ def _drawn_p_value(draws: Array) -> float:
     defined = draws[~np.isnan(draws)]
     smaller = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
     return min(1.0, 2 * (1 + smaller) / (1 + len(defined)))
-
-
-def _build_sides(
-    graded: Sequence[GradedItems], known: Sequence[LabelledItems], *, labels: Sequence[str], shared_clusters: bool
-) -> list[Samples]:
-    """Samples of both sides, their questions numbered alike."""
-    names: list[object] = [name for items in graded for name in items.clusters]
-    for labelled in known:
-        names += labelled.clusters if shared_clusters else [("calibration", name) for name in labelled.clusters]
-    sizes = [*(len(items.clusters) for items in graded), *(len(items.clusters) for items in known)]
-    codes = np.split(encode_clusters(names, n=len(names)), np.cumsum(sizes)[:-1])
-    return [
-        assemble_samples(graded[k], known[k], codes[k], codes[2 + k], labels=labels, shared_clusters=shared_clusters)
-        for k in range(2)
-    ]
-
-
-def _joint_blocks(sides: Sequence[Samples], *, same_calibration: bool) -> list[Array]:
-    """Sums by question of both sides, (G, 2 K + 2 K * K) with both benchmarks first, the made-up questions last.
-
-    One array for each sample that is resampled by itself: benchmark and calibration, or both if they share questions.
-    """
-    n_labels = len(sides[0].labels)
-    cells = n_labels * n_labels
-    width = 2 * (n_labels + cells)
-    starts = (0, n_labels, 2 * n_labels, 2 * n_labels + cells)
-    parts = [*(side.shares for side in sides), *(_cells(side) for side in sides)]
-    rows = [_placed(part, start, width) for part, start in zip(parts, starts, strict=True)]
-    codes = [*(side.codes for side in sides), *(side.labelled_codes for side in sides)]
-    extra = [_placed(_MADE_UP * np.eye(part.shape[1]), start, width) for part, start in zip(parts, starts, strict=True)]
-    if same_calibration:
-        extra[2:] = [extra[2] + extra[3]]
-    parts_of_blocks = [slice(None)] if sides[0].shared else [slice(0, 2), slice(2, None)]
-    return [
-        np.concatenate([sum_by_cluster(np.concatenate(rows[part]), np.concatenate(codes[part])), *extra[part]])
-        for part in parts_of_blocks
-    ]
-
-
-def _split_sides(sums: Array, n_labels: int) -> tuple[Array, Array]:
-    """Columns of :func:`_joint_blocks` as those of each side, (G, K + K * K) each."""
-    first, second, one, two = np.split(sums, np.cumsum([n_labels, n_labels, n_labels * n_labels]), axis=1)
-    return np.hstack([first, one]), np.hstack([second, two])
-
-
-def _cells(side: Samples) -> Array:
-    return np.asarray((side.people[:, :, None] * side.verdicts[:, None, :]).reshape(len(side.people), -1))
-
-
-def _placed(part: Array, start: int, width: int) -> Array:
-    return np.pad(part, ((0, 0), (start, width - start - part.shape[1])))
-
-
-def _same_items(first: LabelledItems, second: LabelledItems) -> bool:
-    """Whether two calibrations use the same items, however they weigh them."""
-    if first is second:
-        return True
-    return (
-        list(first.reference) == list(second.reference)
-        and list(first.clusters) == list(second.clusters)
-        and np.array_equal(np.asarray(first.counts), np.asarray(second.counts))
-        and np.array_equal(_used(first), _used(second))
-    )
-
-
-def _used(items: LabelledItems) -> NDArray[np.bool_]:
-    """Which items have a weight."""
-    if items.weights is None:
-        return np.ones(len(items.reference), dtype=bool)
-    return np.asarray(items.weights, dtype=np.float64) > 0
 
 
 def _question_counts(sides: Sequence[Samples]) -> tuple[int, int, int]:
