@@ -34,7 +34,7 @@ def main() -> None:
 def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Options of the command line."""
     parser = argparse.ArgumentParser(description="Decisions of ab, choose and score in worlds whose truth is known.")
-    parser.add_argument("--worlds", type=read_count, default=200, help="10 take half a minute on two cores")
+    parser.add_argument("--worlds", type=read_count, default=200, help="10 take about half a minute on two idle cores")
     parser.add_argument("--out", type=Path, help="file to write; printed without it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)

@@ -39,7 +39,7 @@ from statistics_arguments import (
 from statistics_data import Data
 
 from experiments.stats import clusters, comparisons, correction, errors, intervals, raters, repeats, scores
-from experiments.stats.correction import GradedItems
+from experiments.stats.correction import GradedItems, LabelledItems
 from experiments.stats.inputs import encode_clusters
 
 ROOMS = ("clusters", "comparisons", "correction", "errors", "intervals", "planning", "raters", "repeats", "scores")
@@ -100,6 +100,12 @@ STATISTICS: dict[str, Statistic] = {
         first=lambda d: GradedItems(d.counts, d.clusters),
         second=lambda d: GradedItems(d.second, d.clusters),
         method=lambda _: "bootstrap",
+        resamples=lambda d: 5 * d.resamples,  # of ratios of nine widths, each with the error of its draws
+    ),
+    "corrected_pairs": of(
+        correction.corrected_pairs,
+        graded=lambda d: [GradedItems(counts, d.clusters) for counts in (d.counts, d.second)],
+        calibrations=lambda d: [LabelledItems(d.reference, d.counts, d.clusters)] * 2,
     ),
     "error_budget": of(correction.error_budget, score=lambda _: "f1"),
     "powered_mean": of(correction.powered_mean, **POWERED),

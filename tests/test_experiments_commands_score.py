@@ -112,7 +112,8 @@ def test_a_page_that_ends_in_the_decision(store: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.output.startswith("Scores of bench-")
     words = " ".join(result.output.split())
-    assert "1 are decided. Decided: alpha over beta." in words
+    assert "Of 1 pair (Holm-adjusted), 0 are decided. Decided only if the grader errs alike on both, " in words
+    assert "of their own could show: alpha over beta." in words
     assert words.endswith("People's labels are taken as the truth.")
 
 
@@ -156,7 +157,9 @@ def test_no_calibration_is_an_uncorrected_page(store: Path) -> None:
     assert result.exit_code == 0
     words = " ".join(result.output.split())
     assert "No calibration: nothing is corrected." in words
-    assert "uncorrected: no calibration data" in words
+    assert "Uncorrected: no calibration data." in words
+    assert " as graded): no calibration data." in words
+    assert "uncorrected: " not in words
 
 
 def test_another_grader_is_refused_and_can_be_assumed(store: Path) -> None:
@@ -173,8 +176,12 @@ def test_sets_against_each_other(store: Path) -> None:
     result = invoke("bench", "--against", "cal", "--store", str(store))
     assert result.exit_code == 0, result.exception
     assert "Differences between sets" not in result.output, "no respondent is in both"
-    result = invoke("bench", "--against", "bench", "--store", str(store))
-    assert "Differences between sets" in result.output
+    words = " ".join(result.output.split())
+    assert "Only in bench-set 1.0.0, and so not compared: alpha, beta." in words
+    assert "Only in cal-set 1.0.0, and so not compared: gamma." in words
+    same = invoke("bench", "--against", "bench", "--store", str(store))
+    assert isinstance(same.exception, ExperimentError)
+    assert "the same items and verdicts as bench-" in str(same.exception)
     other = invoke("bench", "--against", "other", "--store", str(store))
     assert str(other.exception).startswith("--against other-")
 
@@ -190,7 +197,7 @@ def test_choices(store: Path) -> None:
         2.0,
     )
     reweighted = invoke("bench", "--calibration", "cal", "--store", str(store), "--reweight", "respondent")
-    assert "uncorrected: no labelled item with respondent alpha" in " ".join(reweighted.output.split())
+    assert "Uncorrected: no labelled item with respondent alpha" in " ".join(reweighted.output.split())
 
 
 @pytest.mark.parametrize(
@@ -204,6 +211,7 @@ def test_choices(store: Path) -> None:
         (("--penalty", "inf"), "--penalty: inf; expected"),
         (("--penalty=-1",), "--penalty: -1; expected"),
         (("--calibration", "nothing"), "no such run"),
+        (("--calibration", "cal", "--calibration-store", "none.sqlite"), "(or --calibration-store PATH)"),
         (("--out", "/nowhere/at/all.json"), "--out"),
         (("--grader", "nobody"), "--grader: 'nobody'"),
     ],

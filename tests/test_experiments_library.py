@@ -156,7 +156,7 @@ def test_a_benchmark_is_fetched_answered_graded_labelled_and_scored_by_the_comma
     assert "400 responses to 200 questions of simpleqa_verified-responses 1.0.0, graded by" in graded
     assert "Not corrected, and to be called so wherever it is shown" in graded
     assert "held against people's labels of 300 items" in corrected
-    assert "Report F1 corrected: " in corrected
+    assert "Report the corrected F1: " in corrected
 
 
 def test_the_labelled_answers_are_judged_as_the_benchmark_is() -> None:

@@ -293,6 +293,8 @@ def test_a_world_is_read_as_the_commands_read_a_run() -> None:
     benchmark, calibration = read_benchmark(world)
     assert [one.sample.n_items for one in benchmark.respondents] == [QUESTIONS] * N_SCORED
     assert calibration.sample.labels_given == list(contest.reference)
+    assert [list(labels) for labels in calibration.raters.labels.values()] == [list(contest.reference)]
+    assert calibration.raters.in_turn == ()
     assert not set(calibration.questions) & set(benchmark.respondents[0].questions)
     assert_allclose(benchmark.respondents[1].sample.counts, world.verdicts[0, 1])
 

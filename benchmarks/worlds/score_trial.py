@@ -11,7 +11,9 @@ from calibration_sets.item import Item
 from calibration_sets.scale import SIMPLEQA
 from experiments.analyses.scoring import score_benchmark
 from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
+from experiments.analyses.scoring_raters import Raters
 from experiments.analyses.scoring_results import Scoring, ScoringChoice
+from experiments.reports.label_words import PEOPLE
 from experiments.reports.sample import Sample
 from experiments.stats.correction import LabelledItems, correct_scores
 from experiments.stats.estimate import Estimate
@@ -99,6 +101,7 @@ def read_benchmark(world: World) -> tuple[Benchmark, Calibration]:
     known = world.calibration
     items = calibration_items(world)
     labels = tuple(LABELS[place] for place in known.classes)
+    questions = tuple(item.cluster_id for item in items)
     sample = Sample(SIMPLEQA, items, labels, world.judge_counts, ({},) * len(items), REPEATS)
     calibration = Calibration(
         run_id="calibration",
@@ -107,8 +110,10 @@ def read_benchmark(world: World) -> tuple[Benchmark, Calibration]:
         same_grader=True,
         rubric="rules@1",
         grader_rubric="rules@1",
+        words=PEOPLE,
         sample=sample,
-        questions=tuple(item.cluster_id for item in items),
+        questions=questions,
+        raters=Raters({"rater": labels}, sample, questions, n_several=0, disputed=0, tied=0),
         stale=0,
         tied=0,
         unlabelled=0,

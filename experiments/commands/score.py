@@ -116,7 +116,8 @@ def score(
         opened = stack.enter_context(RunStore(store, must_exist=True))
         other = opened
         if calibration_store is not None:
-            other = stack.enter_context(RunStore(calibration_store, must_exist=True))
+            there = RunStore(calibration_store, must_exist=True, option="--calibration-store PATH")
+            other = stack.enter_context(there)
         runs = [load_run_data(opened, name)[0] for name in names]
         known = None if calibration is None else load_run_data(other, calibration)[0]
     choice = GraderChoice(grader, calibration_grader, other_grader_assumed)

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from experiments.analyses.scoring_results import RespondentScore, Scoring
-from experiments.analyses.scoring_words import SCORE_WORDS, score_text, value_text
+from experiments.analyses.scoring_words import SCORE_WORDS, reason_text, score_text, value_text
 from experiments.plots.colours import stand_in
 from experiments.plots.drawing import finish, inline, to_table
 from experiments.plots.figure import Figure
@@ -87,7 +87,11 @@ def _describe(scoring: Scoring, name: str) -> str:
     told = []
     for one in scoring.respondents:
         graded, corrected = one.correction.uncorrected[name], one.correction.corrected
-        after = f"not corrected, {one.correction.reason}" if corrected is None else score_text(name, corrected[name])
+        after = (
+            f"not corrected, {reason_text(one.correction.reason)}"
+            if corrected is None
+            else score_text(name, corrected[name])
+        )
         told.append(f"{one.respondent.name} {after} (as graded {value_text(name, graded.value)})")
     return f"{SCORE_WORDS[name].capitalize()}: {'; '.join(told)}."
 
