@@ -294,7 +294,7 @@ def test_the_store_can_come_from_the_environment(
     monkeypatch.setenv("AUTORATER_STORE", str(tmp_path / "kept here.sqlite"))
     autorater("run", "study.toml", "--limit", "2")
     assert (tmp_path / "kept here.sqlite").is_file()
-    assert autorater("runs").out.startswith("study-")
+    assert "\nstudy-" in autorater("runs").out
 
 
 def test_a_failed_system_call_is_one_line(autorater: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ FIGURES = (
     "docs/guide.md",
     "docs/labels_and_gates.md",
     "docs/report.md",
+    "docs/review.md",
     "docs/probes.md",
     "docs/statistics.md",
     "docs/decisions.md",

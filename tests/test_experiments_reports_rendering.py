@@ -245,6 +245,13 @@ def test_wrapping_loses_no_letter_and_keeps_the_width(text: str, width: int) -> 
     assert all(cell_len(line) <= width for line in lines)
 
 
+@pytest.mark.parametrize("name", ["push@0.1.0", "a_long_name@12.10.3#0a1b", "service/gpt-4.1-mini v1.0.0"])
+@pytest.mark.parametrize("width", [8, 10, 12])
+def test_a_version_is_not_broken_inside(name: str, width: int) -> None:
+    (version,) = re.findall(r"\d+(?:\.\d+)+(?!.*\d\.\d)", name)
+    assert any(version in line for line in wrap(name, width))
+
+
 @given(
     st.lists(st.lists(st.text("ab -1", max_size=30), min_size=4, max_size=4), min_size=1, max_size=5),
     st.integers(60, 200),

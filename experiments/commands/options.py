@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["DEFAULT_STORE", "Format", "FormatOption", "OutOption", "Parser", "StoreOption"]
+from experiments.errors import SpecError
+
+__all__ = [
+    "DEFAULT_STORE",
+    "Format",
+    "FormatOption",
+    "OutOption",
+    "Parser",
+    "StoreOption",
+    "check_asking",
+    "check_level",
+]
 
 
 class Format(StrEnum):
@@ -17,6 +29,7 @@ class Format(StrEnum):
     text = "text"
     md = "md"
     json = "json"
+    html = "html"
 
 
 class Parser(StrEnum):
@@ -31,6 +44,23 @@ StoreOption = Annotated[
     Path,
     typer.Option("--store", envvar="AUTORATER_STORE", help="SQLite file that keeps every completion."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How the report is written.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", help="How the report is written; html: a page for a browser, to RUN.html without --out."),
+]
 OutOption = Annotated[Path | None, typer.Option("--out", help="Write the report to this file instead of the terminal.")]
 DEFAULT_STORE = Path("autorater.sqlite")
+
+
+def check_level(level: float | None) -> None:
+    """Raise ``SpecError`` where ``--level`` is given and is not what an experiment's file may have too."""
+    if level is not None and not 0.5 < level < 1:
+        raise SpecError(f"--level: {level:g}; expected a number between 0.5 and 1")
+
+
+def check_asking(max_cost: float | None, *, batch: bool, wait: bool) -> None:
+    """Raise ``SpecError`` where the options of a command that asks models do not fit together."""
+    if max_cost is not None and not 0 <= max_cost < math.inf:
+        raise SpecError(f"--max-cost: {max_cost:g}; expected dollars, 0 or more")
+    if wait and not batch:
+        raise SpecError("--wait: given without --batch; expected both, as only batch jobs are waited for")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from experiments.commands.terminal import FILE_WIDTH, terminal_width
+from experiments.commands.terminal import FILE_WIDTH, terminal_look, terminal_width
 from experiments.reports.document import Document
 from experiments.reports.plain import plain_value
 from experiments.reports.render_text import render_document
@@ -44,7 +44,7 @@ def write_page(document: Document, fields: Mapping[str, Any], page_format: PageF
     if page_format is PageFormat.json:
         text = json.dumps(plain_value(fields), indent=2, sort_keys=True) + "\n"
     else:
-        text = render_document(document, width=FILE_WIDTH if out else terminal_width())
+        text = render_document(document, width=FILE_WIDTH if out else terminal_width(), look=terminal_look(out))
     if out is None:
         typer.echo(text, nl=False)
         return

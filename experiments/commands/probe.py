@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model
 from experiments.analyses.probing import probe_run
 from experiments.analyses.probing_page import probing_document, probing_fields
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_asking, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
 from experiments.reports.escaping import visible
@@ -39,6 +39,13 @@ _WHERE, _SET = Path("autorater probe"), "probes"
 _NO_MUTATION = "none"
 
 
+class Unsupported(StrEnum):
+    """What to do about a setting that a model does not take."""
+
+    stop = "stop"
+    provider_default = "provider-default"
+
+
 def probe(
     model: Annotated[str | None, typer.Option("--model", help="Model to probe, such as openai/NAME.")] = None,
     prompt: Annotated[str | None, typer.Option("--prompt", help="Grader prompt: NAME@VERSION or a .md file.")] = None,
@@ -62,8 +69,15 @@ def probe(
     ] = None,
     temperature: Annotated[float | None, typer.Option("--temperature", help="Default: 2.0, as in a run.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of the draws and of the sample; default: 0.")] = None,
+    on_unsupported: Annotated[
+        Unsupported | None,
+        typer.Option("--on-unsupported", help="What to do where the model takes no such setting; default: stop."),
+    ] = None,
     floor: Annotated[float, typer.Option("--floor", help="Pass rate that every kind is held to.")] = 0.9,
     show: Annotated[int, typer.Option("--show", min=0, help="So many of the most often failed probes.")] = 10,
+    level: Annotated[
+        float | None, typer.Option("--level", help="Confidence level; default: the run's, as a rule 0.95.")
+    ] = None,
     max_cost: Annotated[
         float | None,
         typer.Option("--max-cost", help="Dollars that the probes may cost in all; it stops before."),
@@ -71,6 +85,10 @@ def probe(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan, with what it will cost, and stop.")
     ] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Hand the calls in as batch jobs: cheaper, within a day.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="With --batch: wait until every job is done.")] = False,
     store: StoreOption = DEFAULT_STORE,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
@@ -89,36 +107,39 @@ def probe(
       autorater probe --model openai/gpt-4.1-mini --prompt simpleqa_verified@1.0.0 --dry-run
       autorater probe --model openai-compatible/mine --base-url http://localhost:8000/v1 \\
         --prompt drafts/mine.md --sample 100 --repeats 3
-      autorater probe --run probe --floor 0.95
+      autorater probe --model openai/gpt-5-mini --prompt simpleqa_verified@1.0.0 --batch \\
+        --on-unsupported provider-default
+      autorater probe --run probe --floor 0.95 --level 0.9
     """
     if not 0 < floor <= 1:
         raise SpecError(f"--floor: {floor:g}; expected a share above 0, and 1 or less")
-    if max_cost is not None and not 0 <= max_cost < math.inf:
-        raise SpecError(f"--max-cost: {max_cost:g}; expected dollars, 0 or more")
+    check_level(level)
+    check_asking(max_cost, batch=batch, wait=wait)
     if out is not None:
         check_report_file(out)
     settings = {
         "--model": model, "--prompt": prompt, "--repeats": repeats, "--sample": sample, "--mutation": mutations,
         "--exclude-kind": exclude_kinds, "--base-url": base_url, "--key-variable": key_variable,
         "--temperature": temperature, "--seed": seed, "--max-cost": max_cost, "--dry-run": dry_run or None,
+        "--on-unsupported": None if on_unsupported is None else on_unsupported.value, "--batch": batch or None,
     }  # fmt: skip
     if run is not None:
         _check_alone(settings)
         with RunStore(store, must_exist=True) as opened:
-            _write_page(opened, run, floor, show, output_format, out)
+            _write_page(opened, run, floor, level, show, output_format, out)
         return
     asked, left_out = _build_experiment(settings)
     require_support(asked.graders)
     for note in left_out:
         typer.echo(visible(f"note: left out, {note}"), err=True)
     if dry_run:
-        _print_plan(asked, store)
+        _print_plan(asked, store, batch=batch)
         return
     warn_of_network(store)
     with RunStore(store) as opened:
-        typer.echo(describe_plan(asked, build_plan(asked, opened), opened), err=True)
-        ask_models(asked, opened, max_cost, batch=False, wait=False)
-        _write_page(opened, asked.run_id, floor, show, output_format, out)
+        typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch), err=True)
+        ask_models(asked, opened, max_cost, batch=batch, wait=wait)
+        _write_page(opened, asked.run_id, floor, level, show, output_format, out)
 
 
 def _check_alone(settings: dict[str, Any]) -> None:
@@ -151,6 +172,7 @@ def _build_experiment(settings: dict[str, Any]) -> tuple[Experiment, list[str]]:
 def _spec_fields(settings: dict[str, Any]) -> dict[str, Any]:
     grader = {"model": settings["--model"], "prompt": settings["--prompt"], "base_url": settings["--base-url"]}
     grader["key_variable"] = settings["--key-variable"]
+    grader["on_unsupported"] = settings["--on-unsupported"]
     sampling = {"temperature": settings["--temperature"], "seed": settings["--seed"]}
     repeats = 1 if settings["--repeats"] is None else settings["--repeats"]
     return {
@@ -186,18 +208,24 @@ def _mutate(plain: Grader, named: list[str] | None) -> tuple[list[Grader], list[
     return graders, left_out
 
 
-def _print_plan(asked: Experiment, store: Path) -> None:
+def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:
     """A dry run leaves no file behind."""
     if not store.exists() or (store.is_file() and store.stat().st_size == 0):
-        typer.echo(describe_plan(asked, build_plan(asked, None), None))
+        typer.echo(describe_plan(asked, build_plan(asked, None), None, batch=batch))
         return
     with RunStore(store, must_exist=True) as opened:
-        typer.echo(describe_plan(asked, build_plan(asked, opened), opened))
+        typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch))
 
 
 def _write_page(
-    store: RunStore, run: str, floor: float, show: int, output_format: PageFormat, out: Path | None
+    store: RunStore,
+    run: str,
+    floor: float,
+    level: float | None,
+    show: int,
+    output_format: PageFormat,
+    out: Path | None,
 ) -> None:
     data, analyses = load_run_data(store, run)
-    probing = probe_run(data, floor=floor, level=analyses.level)
+    probing = probe_run(data, floor=floor, level=level or analyses.level)
     write_page(probing_document(probing, most=show), probing_fields(probing, most=show), output_format, out)

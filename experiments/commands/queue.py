@@ -14,7 +14,7 @@ from experiments.analyses.queue_file import read_labelled_queue, write_queue_tex
 from experiments.analyses.queue_rates import estimate_queue_rates
 from experiments.analyses.queueing import draw_queue
 from experiments.analyses.queueing_page import queue_document, queue_fields, rates_document, rates_fields
-from experiments.commands.options import DEFAULT_STORE, StoreOption
+from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import ImportFileError, SpecError
 from experiments.reports.report_file import check_report_file, write_report_file
@@ -104,8 +104,7 @@ def rates(
     Example:
       autorater queue rates queue_labelled.csv
     """
-    if level is not None and not 0 < level < 1:
-        raise SpecError(f"--level: {level:g}; expected a number between 0 and 1")
+    check_level(level)
     table = read_table(labels)
     table.require({"run": "run"})
     with RunStore(store, must_exist=True) as opened:

@@ -1,4 +1,4 @@
-"""`autorater report` and `autorater runs`: what a store holds, without any call."""
+"""`autorater report`: what a run says of its graders, without any call."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 from experiments.commands.figure_output import FiguresOption
 from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, OutOption, Parser, StoreOption
 from experiments.commands.report_output import write_report
-from experiments.reports.escaping import visible
+from experiments.errors import SpecError
 from experiments.store.run_store import RunStore
 
-__all__ = ["report", "runs"]
+__all__ = ["report"]
 
 
 def report(
@@ -26,6 +26,14 @@ def report(
         bool, typer.Option("--times", help="Tell how long the calls took; no two runs then have the same report.")
     ] = False,
     figures: FiguresOption = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            "--calibration",
+            metavar="RUN",
+            help="With --format html: run of the same grader on items that people labelled, to correct scores by.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Print the report of a run, from the store alone; no model is called.
@@ -37,21 +45,9 @@ def report(
       autorater report quickstart --parser both
       autorater report quickstart --times
       autorater report quickstart --figures figures/
+      autorater report quickstart --format html
     """
+    if calibration is not None and output_format is not Format.html:
+        raise SpecError(f"--calibration: {calibration!r} with --format {output_format}; expected --format html")
     with RunStore(store, must_exist=True) as opened:
-        write_report(opened, name, parser, output_format, out, times=times, figures=figures)
-
-
-def runs(store: StoreOption = DEFAULT_STORE) -> None:
-    """List the runs in a store: id, when it was first recorded, set, items, graders.
-
-    \b
-    Example:
-      autorater runs --store results.sqlite
-    """
-    with RunStore(store, must_exist=True) as opened:
-        for record, created_at in opened.list_runs():
-            about = record.payload
-            graders = ", ".join(f"{grader['model']} x {grader['sampling']['repeats']}" for grader in about["graders"])
-            items = f"{about['n_items']} of {about['n_items_in_set']} items"
-            typer.echo(visible(f"{record.run_id}  {created_at}  {about['set']}, {items}  {graders}"))
+        write_report(opened, name, parser, output_format, out, times=times, figures=figures, calibration=calibration)

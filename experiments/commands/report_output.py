@@ -10,12 +10,14 @@ from typing import Any
 
 import typer
 
-from experiments.commands.terminal import FILE_WIDTH, terminal_width
+from experiments.commands.terminal import FILE_WIDTH, terminal_look, terminal_width
 
 __all__ = ["write_report"]
 
 from experiments.commands.figure_output import check_figures, write_run_figures
+from experiments.commands.html_output import write_run_page
 from experiments.commands.options import Format, Parser
+from experiments.page.installed import check_page_installed
 from experiments.reports import build_report, render_json, render_markdown, render_text
 from experiments.reports.inputs import RunData
 from experiments.reports.report_file import write_report_file
@@ -34,19 +36,30 @@ def write_report(
     *,
     times: bool = False,
     figures: Path | None = None,
+    calibration: str | None = None,
 ) -> None:
     """Write the report of a run, or, of a run that asked respondents, their counts; and its figures to a folder.
+
+    ``calibration`` names the run that a page corrects scores by.
 
     Raises
     ------
     ExperimentError
         If there is no such run, or a file cannot be written, or figures cannot be drawn.
     """
+    if output_format is Format.html:
+        check_page_installed()
     if figures is not None:
         check_figures(figures)
     rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
     compare = None if parser is None else parser is Parser.both
     data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
+    if output_format is Format.html:
+        write_run_page(store, data, out, level=analyses.level, times=times, calibration=calibration)
+        if figures is not None:
+            built = None if data.answering is not None else build_report(data, level=analyses.level)
+            write_run_figures(data, built, load_decisions(store, name), figures, level=analyses.level)
+        return
     if data.answering is not None:
         _print_or_write(_counts_text(data, output_format), out)
         if figures is not None:
@@ -54,7 +67,9 @@ def write_report(
         return
     built = build_report(data, level=analyses.level, times=times)
     renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
-        Format.text: partial(render_text, width=terminal_width() if out is None else FILE_WIDTH),
+        Format.text: partial(
+            render_text, width=terminal_width() if out is None else FILE_WIDTH, look=terminal_look(out)
+        ),
         Format.md: render_markdown,
         Format.json: render_json,
     }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, OutOption, StoreOption
+from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, OutOption, StoreOption, check_asking
 from experiments.commands.report_output import write_report
-from experiments.errors import SpecError
+from experiments.page.installed import check_page_installed
 from experiments.reports.report_file import check_report_file
 from experiments.respondents.answering_run import explain_limit, limit_of_grading
 from experiments.respondents.grid_plan import describe_grid_plan
@@ -68,9 +67,11 @@ def run(
       model = "baseline/lexical"
       sampling = { repeats = 1 }
     """
-    _check_options(max_cost, batch=batch, wait=wait)
+    check_asking(max_cost, batch=batch, wait=wait)
     if out is not None:
         check_report_file(out)
+    if output_format is Format.html:
+        check_page_installed()
     asked = load_experiment(experiment, limit=limit)
     answering = asked.answering.respondents if asked.answering else ()
     require_support((*(respondent.grader for respondent in answering), *asked.graders))
@@ -89,13 +90,6 @@ def run(
         with explain_limit(max_cost, limit_left, "answering"):
             ask_models(asked, opened, limit_left, batch=batch, wait=wait)
         write_report(opened, asked.run_id, None, output_format, out)
-
-
-def _check_options(max_cost: float | None, *, batch: bool, wait: bool) -> None:
-    if max_cost is not None and not 0 <= max_cost < math.inf:
-        raise SpecError(f"--max-cost: {max_cost:g}; expected dollars, 0 or more")
-    if wait and not batch:
-        raise SpecError("--wait: given without --batch; expected both, as only batch jobs are waited for")
 
 
 def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:

@@ -10,6 +10,9 @@ __all__ = ["escape_markdown", "quote", "shorten", "visible"]
 
 ELLIPSIS = "…"
 
+# They count as printing, but show nothing, or choose another form (and width) of the character before.
+INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
 # A bracket alone is harmless; a link or image needs "](", "][" or "]:".
 MARKDOWN_PUNCTUATION = re.compile(r"([\\`*|~$]|\](?=[(\[:]))")
 LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
@@ -21,11 +24,17 @@ def visible(text: str) -> str:
     r"""Show what does not print as an escape: ``\n``, ``\x1b``, ``\u202e``, ``\ud800``; all else stays.
 
     Escapes, bells and cursor movements, line and paragraph separators, direction marks, zero-width
-    characters and lone surrogates would act on the reader's terminal or could not be written at all.
+    characters and lone surrogates would act on the reader's terminal or could not be written at all;
+    fillers and variation selectors would move what stands behind them.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    shown = INVISIBLE.sub(lambda found: _spell_out(found.group()), text)
+    return "".join(char if char.isprintable() else _spell_out(char) for char in shown)
+
+
+def _spell_out(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def quote(text: str) -> str:

@@ -12,6 +12,7 @@ __all__ = [
     "bounds_text",
     "brief",
     "coefficient_text",
+    "count_of",
     "count_text",
     "listing",
     "percent",
@@ -78,6 +79,11 @@ def bounds_text(bounds: list[float] | None) -> str:
 def basis(estimate: Fields) -> tuple[str, str, str]:
     """Items, questions and verdicts an item that an estimate rests on."""
     return f"{estimate['n']:,}", f"{estimate['clusters']:,}", str(estimate["repeats"])
+
+
+def count_of(n: int, noun: str) -> str:
+    """``1 model``, ``3 models``; a noun that takes an s."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def count_text(counts: Mapping[str, int], *, empty: str = "none") -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from experiments.reports.document import Bullets, Paragraph, Section, Table
+from experiments.reports.call_times import times_text
+from experiments.reports.document import Bars, Bullets, Paragraph, Section, Table
 from experiments.reports.figures import (
     DASH,
     NOT_DEFINED,
@@ -65,6 +66,7 @@ def _identity(grader: Fields) -> Section:
         *_exactness(grader["exact"], grader["sampling"]),
         f"tokens: {_usage(grader['usage'])}",
         *_cost(grader),
+        *_time(grader),
         f"{grader['n_verdicts']:,} valid verdicts of {grader['n_expected']:,} asked for "
         f"({grader['n_items']:,} items, R = {grader['n_repeats']}), coverage {percent(grader['coverage'])}",
     )
@@ -112,6 +114,11 @@ def _cost(grader: Fields) -> Iterator[str]:
         yield f"cost: {Cost(cost['dollars'], cost['complete'])}, failed calls included"
     if failed:
         yield f"calls that went wrong, whether or not a later one succeeded: {count_text(failed)}"
+
+
+def _time(grader: Fields) -> Iterator[str]:
+    if "time" in grader:
+        yield f"time: {times_text(grader['time'])}"
 
 
 def _error_rates(grader: Fields, words: LabelWords) -> Section:
@@ -243,7 +250,14 @@ def _majority(grader: Fields) -> list[Section]:
         "apart. Items with fewer than K valid verdicts are left out."
     )
     columns = ("K", "false negatives", "ties", "items", "false positives", "ties", "items")
-    return [Section("Majority of K draws", 3, (Table(columns, rows, breaks=(4,)), Paragraph(note, once=True)))]
+    table = Table(columns, rows, breaks=(4,), bars=_error_bars(sizes, 1, 4))
+    return [Section("Majority of K draws", 3, (table, Paragraph(note, once=True)))]
+
+
+def _error_bars(rows: Collection[Fields], false_negatives: int, false_positives: int) -> tuple[Bars, ...]:
+    """Bars behind the columns of both error rates."""
+    fields = {"false_negative_rate": false_negatives, "false_positive_rate": false_positives}
+    return tuple(Bars(column, tuple(row[field]["value"] for row in rows)) for field, column in fields.items())
 
 
 def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Section]:
@@ -266,7 +280,8 @@ def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Sectio
         "Valid: valid verdicts over those asked for. A dash: not defined, no item of that sort has the labels and "
         "verdicts for it; n counts items."
     )
-    return [Section(heading, 3, (Table(columns, rows, breaks=(5,)), Paragraph(note, once=True)))]
+    table = Table(columns, rows, breaks=(5,), bars=_error_bars(parts.values(), 3, 4))
+    return [Section(heading, 3, (table, Paragraph(note, once=True)))]
 
 
 def _part_rate(estimate: Fields) -> str:

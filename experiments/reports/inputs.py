@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
+from experiments.reports.call_times import GraderTimes
 from experiments.respondents.records import AnsweringRecord
 from graders.exact import VerdictDistribution
 from graders.pricing import Cost
@@ -55,6 +56,8 @@ class GraderResults:
         Item digest to the tokens of its completions, read and written, where they are known.
     notes
         What was to be known of the model when the run was recorded.
+    times
+        How long its calls took, as far as that is known.
     """
 
     grader_id: str
@@ -74,6 +77,7 @@ class GraderResults:
     fingerprints: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
     item_tokens: Mapping[str, int] = field(default_factory=dict)
+    times: GraderTimes = field(default_factory=GraderTimes)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LabelWords", "label_words"]
+__all__ = ["PEOPLE", "LabelWords", "label_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class LabelWords:
     def capital(self) -> str:
         """The giver at the beginning of a sentence."""
         return self.giver[0].upper() + self.giver[1:]
+
+    @property
+    def say(self) -> str:
+        """The giver with what it does: ``people say``, ``the reference says``."""
+        return f"{self.giver} say{'' if self.giver == 'people' else 's'}"
 
     def retold(self, reason: str | None) -> str | None:
         """A reason of the report, which always speaks of people, in these words."""

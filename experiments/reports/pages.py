@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from experiments.reports.document import Block, Bullets, Document, Paragraph, Section, Table
+from experiments.reports.document import Bars, Block, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import (
     DASH,
     brief,
@@ -17,6 +17,7 @@ from experiments.reports.figures import (
     short_coefficient,
     short_percent,
 )
+from experiments.reports.forests import rate_forest
 from experiments.reports.grader_pages import build_grader_pages
 from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import human_range_section
@@ -26,6 +27,7 @@ __all__ = ["build_document"]
 Fields = Mapping[str, Any]
 
 SUMMARY_FIGURES = ("false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
+ERROR_FIELDS = ("false_negative_rate", "false_positive_rate")
 UNDEFINED_LEGEND = "-: not defined; the reasons stand below."
 
 
@@ -93,8 +95,20 @@ def _summary(report: Fields) -> Section:
         rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, drawn, strict=True))
     legend = [Paragraph(UNDEFINED_LEGEND)] if any(DASH in row[2:] for row in rows) else []
     reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"], label_words(report["set"])))
-    table = Table(columns, rows, n_text=2, breaks=(len(columns) - 4,))
-    return Section("Summary", 2, (table, *legend, Bullets(names), *reading))
+    first_rate = columns.index(SUMMARY_FIGURES[0])
+    bars = tuple(
+        Bars(first_rate + place, tuple(grader[field]["value"] for grader in graders))
+        for place, field in enumerate(ERROR_FIELDS)
+    )
+    table = Table(columns, rows, n_text=2, breaks=(len(columns) - 4,), bars=bars)
+    forest = rate_forest(
+        [
+            (f"{row[0]} {row[1]}", [grader[field] for field in ERROR_FIELDS])
+            for row, grader in zip(rows, graders, strict=True)
+        ],
+        SUMMARY_FIGURES[:2],
+    )
+    return Section("Summary", 2, (table, *legend, Bullets(names), *forest, *reading))
 
 
 def drawn_text(grader: Fields) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.reports.document import Block, Bullets, Entries, Paragraph, Section, Table
+from experiments.reports.document import Bullets, Entries, Forest, Paragraph, Section, Table
 from experiments.reports.escaping import escape_markdown, quote, shorten
 from experiments.reports.pages import build_document
 
@@ -23,10 +23,11 @@ def render_markdown(report: Mapping[str, Any]) -> str:
 
 def _section(section: Section) -> str:
     heading = f"{'#' * section.rank} {escape_markdown(section.heading)}"
-    return "\n\n".join([heading, *(_block(block) for block in section.blocks)])
+    # Drawings are for a terminal; the tables have their figures.
+    return "\n\n".join([heading, *(_block(block) for block in section.blocks if not isinstance(block, Forest))])
 
 
-def _block(block: Block) -> str:
+def _block(block: Paragraph | Bullets | Table | Entries) -> str:
     if isinstance(block, Paragraph):
         return escape_markdown(block.text)
     if isinstance(block, Bullets):

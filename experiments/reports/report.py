@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibration_sets.calibration_set import CalibrationSet
+from experiments.reports.call_times import time_fields
 from experiments.reports.cautions import grader_cautions, set_cautions
 from experiments.reports.exact_sample import with_distributions
 from experiments.reports.grader_section import build_grader_section
@@ -21,11 +22,11 @@ __all__ = ["SCHEMA", "build_report"]
 SCHEMA = "autorater.report/1"
 
 
-def build_report(data: RunData, *, level: float = 0.95) -> dict[str, Any]:
+def build_report(data: RunData, *, level: float = 0.95, times: bool = False) -> dict[str, Any]:
     """Build the report of a run as plain JSON values.
 
-    Neither a clock, a path, a latency nor the order of items and verdicts moves a byte of it;
-    intervals that need random draws are seeded from the content.
+    Neither a clock, a path, a latency nor the order of items and verdicts moves a byte of it, unless
+    ``times`` are asked for; intervals that need random draws are seeded from the content.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ def build_report(data: RunData, *, level: float = 0.95) -> dict[str, Any]:
         The run.
     level
         Confidence level of all intervals.
+    times
+        Whether to tell how long calls took, which is another in each run of the same content.
 
     Returns
     -------
@@ -55,6 +58,9 @@ def build_report(data: RunData, *, level: float = 0.95) -> dict[str, Any]:
         for number, (results, joined) in enumerate(zip(data.graders, labels, strict=True), start=1)
     ]
     warnings = set_cautions(about, n_items_in_set=data.n_items_in_set, n_stale=n_stale)
+    if times:
+        for section, results in zip(graders, data.graders, strict=True):
+            section["time"] = time_fields(results.times)
     return {
         "schema": SCHEMA,
         "run": _run_fields(data, level=level),

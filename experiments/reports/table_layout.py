@@ -26,6 +26,11 @@ class Part:
     positions: tuple[int, ...]
     widths: tuple[int, ...]
 
+    @property
+    def total(self) -> int:
+        """Cells from the first column's begin to the last one's end."""
+        return _total(self.widths)
+
 
 @dataclass(slots=True)
 class _Column:

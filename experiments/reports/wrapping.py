@@ -13,7 +13,8 @@ ATOM = re.compile(
     r"[nR] = [\d,]+\S*|\S{1,9}% to \S{1,9}%\S*|\S{1,12} \[[^\[\]]{1,40}\]\S*|\S{1,12} \([\d,]{1,12}\)\S*"
     r"|[A-Z_]{2,20} [\d,.]+%?\S*|\S+"
 )
-PIECE = re.compile(r"[^-_/@#:.]+[-_/@#:.]*|[-_/@#:.]+")
+# A version stays whole.
+PIECE = re.compile(r"[^-_/@#:.]*\d(?:\.\d+)+[-_/@#:.]*|[^-_/@#:.]+[-_/@#:.]*|[-_/@#:.]+")
 
 
 def atoms(text: str) -> list[str]:
