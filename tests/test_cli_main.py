@@ -132,7 +132,7 @@ def test_a_group_without_a_command_shows_its_help(autorater: Run, group: str) ->
         ("run study.toml --limit many", "--limit"),
         ("run study.toml --limit 1.5", "--limit"),
         ("run study.toml --limit", "--limit"),
-        ("run study.toml --format html", "--format"),
+        ("run study.toml --format pdf", "--format"),
         ("report study --format JSON", "--format"),
         ("report study --parser bogus", "--parser"),
         ("import verdicts v.csv", "--set"),
