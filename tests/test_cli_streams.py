@@ -64,11 +64,14 @@ def test_a_reader_that_goes_away_is_no_error(done: Path) -> None:
     process.wait(timeout=60)
 
 
-def test_a_terminal_without_the_characters_shows_escapes(done: Path) -> None:
+def test_a_terminal_without_the_characters_of_a_drawing_is_drawn_for_in_ascii(done: Path) -> None:
     code, out, err = finish(done, "report", "study", PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
     assert (code, err) == (0, "")
     assert out.isascii()
-    assert rb"\u2500" in out
+    assert rb"\u25" not in out
+    drawn = finish(done, "report", "study", PYTHONIOENCODING="utf-8")[1].decode()
+    assert "\u2500" in drawn
+    assert [len(line) for line in out.decode().splitlines()] == [len(line) for line in drawn.splitlines()]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="SKIPPED, NOT PASSED: no /dev/full on this system")
