@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 if TYPE_CHECKING:
-    from experiments.analyses.gating import Gate, RuleCheck
+    from experiments.analyses.gates.gating import Gate, RuleCheck
     from experiments.analyses.graded_samples import GradedSample
     from experiments.stats.estimate import Estimate
 
@@ -71,7 +71,7 @@ class AutoraterRun:
             If there is no measure of that name.
         """
         __tracebackhide__ = True
-        from experiments.analyses.gate_rules import check_measure
+        from experiments.analyses.gates.gate_rules import check_measure
         from experiments.analyses.measuring import measure
 
         return _in_one_line(lambda: measure(self._graded, check_measure("rate", name), level=self.level).estimate)
@@ -97,8 +97,8 @@ class AutoraterRun:
         return gate
 
     def _gate(self, rules: Sequence[str], undecided: str) -> Gate:
-        from experiments.analyses.gate_rules import parse_rule
-        from experiments.analyses.gating import check_gate
+        from experiments.analyses.gates.gate_rules import parse_rule
+        from experiments.analyses.gates.gating import check_gate
         from experiments.errors import SpecError
 
         if undecided not in ("fail", "skip"):

@@ -12,10 +12,10 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA, LabelScale
-from experiments.analyses.scoring import score_benchmark
-from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
-from experiments.analyses.scoring_page import build_scoring_page
-from experiments.analyses.scoring_results import Scoring, ScoringChoice
+from experiments.analyses.scores.scoring import score_benchmark
+from experiments.analyses.scores.scoring_inputs import GraderChoice, read_scoring
+from experiments.analyses.scores.scoring_page import build_scoring_page
+from experiments.analyses.scores.scoring_results import Scoring, ScoringChoice
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.render_text import render_document
 from graders.verdict import Verdict

@@ -18,13 +18,13 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import LabelScale
-from experiments.analyses.candidate_rates import LEAST_ITEMS
-from experiments.analyses.candidates import read_labelled
-from experiments.analyses.choice_rule import apply_rule
-from experiments.analyses.choosing import Choice, choose_grader, read_all_candidates
-from experiments.analyses.choosing_page import choice_document, choice_fields
-from experiments.analyses.choosing_words import decision_text
-from experiments.analyses.separation import POWER
+from experiments.analyses.choice.candidate_rates import LEAST_ITEMS
+from experiments.analyses.choice.candidates import read_labelled
+from experiments.analyses.choice.choice_rule import apply_rule
+from experiments.analyses.choice.choosing import Choice, choose_grader, read_all_candidates
+from experiments.analyses.choice.choosing_page import choice_document, choice_fields
+from experiments.analyses.choice.choosing_words import decision_text
+from experiments.analyses.choice.separation import POWER
 from experiments.errors import SpecError
 from experiments.reports import GraderResults, RunData, build_report
 from experiments.reports.render_text import render_document

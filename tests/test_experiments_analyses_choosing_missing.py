@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.analyses.choosing import Choice, choose_grader
-from experiments.analyses.choosing_page import choice_document, choice_fields
-from experiments.analyses.choosing_words import decision_text
+from experiments.analyses.choice.choosing import Choice, choose_grader
+from experiments.analyses.choice.choosing_page import choice_document, choice_fields
+from experiments.analyses.choice.choosing_words import decision_text
 from experiments.reports import RunData
 from experiments.reports.render_text import render_document
 from experiments.specs.decisions import ChooseSpec, LimitSpec

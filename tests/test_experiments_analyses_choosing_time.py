@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from experiments.analyses.choosing import Choice, choose_grader
-from experiments.analyses.choosing_page import choice_document, choice_fields
+from experiments.analyses.choice.choosing import Choice, choose_grader
+from experiments.analyses.choice.choosing_page import choice_document, choice_fields
 from experiments.reports import RunData, build_report
 from experiments.reports.call_times import GraderTimes
 from experiments.reports.document import Section, Table

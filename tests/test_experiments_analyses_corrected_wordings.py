@@ -16,17 +16,17 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.ab_page import ab_document, ab_fields
-from experiments.analyses.ab_words import decision_text
-from experiments.analyses.answer_wordings import AnswerWordings, read_answer_wordings
-from experiments.analyses.corrected_wordings import (
+from experiments.analyses.scores.scoring_inputs import GraderChoice
+from experiments.analyses.wordings.ab_page import ab_document, ab_fields
+from experiments.analyses.wordings.ab_words import decision_text
+from experiments.analyses.wordings.answer_wordings import AnswerWordings, read_answer_wordings
+from experiments.analyses.wordings.corrected_wordings import (
     CorrectedWordings,
     compare_corrected_wordings,
     read_corrected_wordings,
 )
-from experiments.analyses.scoring_inputs import GraderChoice
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
-from experiments.analyses.wording_matrix import effect_matrix
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.wording_matrix import effect_matrix
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import plain_value

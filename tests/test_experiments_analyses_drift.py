@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from calibration_sets.scale import BINARY
-from experiments.analyses.drift import find_changes, find_disagreements, find_drift
-from experiments.analyses.drift_page import drift_document, drift_fields, drift_text
+from experiments.analyses.gates.drift import find_changes, find_disagreements, find_drift
+from experiments.analyses.gates.drift_page import drift_document, drift_fields, drift_text
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.errors import SpecError
 from experiments.reports.render_text import render_document

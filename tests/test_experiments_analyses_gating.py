@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.analyses.gate_rules import MEASURES, NotWorse, Rule, keeps, parse_not_worse, parse_rule
-from experiments.analyses.gating import (
+from experiments.analyses.gates.gate_rules import MEASURES, NotWorse, Rule, keeps, parse_not_worse, parse_rule
+from experiments.analyses.gates.gating import (
     check_gate,
     check_not_worse,
     check_rule,
     total_outcome,
 )
-from experiments.analyses.gating_page import decision_text, gate_document, gate_fields
+from experiments.analyses.gates.gating_page import decision_text, gate_document, gate_fields
 from experiments.analyses.graded_samples import find_graded, match_samples, read_graded_samples
 from experiments.analyses.measuring import Measured, item_values, measure
 from experiments.errors import SpecError

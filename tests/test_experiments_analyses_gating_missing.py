@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.analyses.completing import SELF_CONSISTENCY, complete_sample
-from experiments.analyses.gate_rules import MEASURES, parse_not_worse, parse_rule
-from experiments.analyses.gating import Gate, check_gate, check_rule
-from experiments.analyses.gating_page import decision_text, gate_document, gate_fields
+from experiments.analyses.gates.gate_rules import MEASURES, parse_not_worse, parse_rule
+from experiments.analyses.gates.gating import Gate, check_gate, check_rule
+from experiments.analyses.gates.gating_page import decision_text, gate_document, gate_fields
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.analyses.measuring import measure
 from experiments.reports.exact_sample import with_distributions

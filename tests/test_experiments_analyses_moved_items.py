@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.analyses.candidates import read_candidates, read_labelled
-from experiments.analyses.moved_items import DIRECTIONS, MovedItems, find_moved
-from experiments.analyses.moved_page import moved_document, moved_fields, moved_text
+from experiments.analyses.choice.candidates import read_candidates, read_labelled
+from experiments.analyses.choice.moved_items import DIRECTIONS, MovedItems, find_moved
+from experiments.analyses.choice.moved_page import moved_document, moved_fields, moved_text
 from experiments.reports import RunData
 from experiments.reports.render_text import render_document
 from experiments.stats.comparisons import paired_comparison

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.analyses.candidates import Candidate, read_labelled
-from experiments.analyses.choosing import choose_grader, read_all_candidates
-from experiments.analyses.choosing_page import choice_document
+from experiments.analyses.choice.candidates import Candidate, read_labelled
+from experiments.analyses.choice.choosing import choose_grader, read_all_candidates
+from experiments.analyses.choice.choosing_page import choice_document
 from experiments.errors import SpecError
 from experiments.reports import RunData
 from experiments.reports.render_text import render_document

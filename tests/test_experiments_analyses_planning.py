@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
-from experiments.analyses.planning import (
+from experiments.analyses.plans.planning import (
     DifferenceQuestion,
     LabelsQuestion,
     RepeatsQuestion,
@@ -21,9 +21,9 @@ from experiments.analyses.planning import (
     plan_labels,
     plan_repeats,
 )
-from experiments.analyses.planning_inputs import read_pair_figures, read_run_figures, sole_items_per_question
-from experiments.analyses.planning_notes import pair_notes, run_notes
-from experiments.analyses.planning_page import plan_document, plan_fields, plan_text
+from experiments.analyses.plans.planning_inputs import read_pair_figures, read_run_figures, sole_items_per_question
+from experiments.analyses.plans.planning_notes import pair_notes, run_notes
+from experiments.analyses.plans.planning_page import plan_document, plan_fields, plan_text
 from experiments.errors import SpecError
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import false_negative_rate

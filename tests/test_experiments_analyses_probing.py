@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.analyses.probing import Probing, probe_run
-from experiments.analyses.probing_page import probing_document, probing_fields
+from experiments.analyses.probes.probing import Probing, probe_run
+from experiments.analyses.probes.probing_page import probing_document, probing_fields
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
 from experiments.reports.render_text import render_document

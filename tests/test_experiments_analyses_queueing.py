@@ -15,10 +15,16 @@ import pytest
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.tables import read_table
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
-from experiments.analyses.queue_file import COLUMNS, read_labelled_queue, write_queue_text
-from experiments.analyses.queue_rates import estimate_queue_rates
-from experiments.analyses.queueing import Queue, draw_queue, rank_items
-from experiments.analyses.queueing_page import queue_document, queue_fields, queue_text, rates_document, rates_text
+from experiments.analyses.queues.queue_file import COLUMNS, read_labelled_queue, write_queue_text
+from experiments.analyses.queues.queue_rates import estimate_queue_rates
+from experiments.analyses.queues.queueing import Queue, draw_queue, rank_items
+from experiments.analyses.queues.queueing_page import (
+    queue_document,
+    queue_fields,
+    queue_text,
+    rates_document,
+    rates_text,
+)
 from experiments.errors import ImportFileError, SpecError
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import false_negative_rate, weighted_rate

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from calibration_sets.calibration_set import CalibrationSet
 from experiments.analyses.graded_samples import read_graded_samples
-from experiments.analyses.run_comparison import RunComparison, compare_runs, item_flips
-from experiments.analyses.run_comparison_page import run_comparison_document, run_comparison_fields, summary_text
+from experiments.analyses.runs.run_comparison import RunComparison, compare_runs, item_flips
+from experiments.analyses.runs.run_comparison_page import run_comparison_document, run_comparison_fields, summary_text
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import estimate_fields

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from experiments.analyses.run_state import RunState, read_run_state
-from experiments.analyses.run_state_page import run_state_document, run_state_fields
+from experiments.analyses.runs.run_state import RunState, read_run_state
+from experiments.analyses.runs.run_state_page import run_state_document, run_state_fields
 from experiments.reports.inputs import RunData
 from experiments.reports.render_text import render_document
 from experiments.respondents.records import AnsweringRecord, QuestionRecord, RespondentRecord

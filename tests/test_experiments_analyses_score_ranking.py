@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_runs import MATRIX, SIMPLEQA, Answer, decision, draw, page, run, scored
 
-from experiments.analyses.ranking import Standing, rank_respondents
-from experiments.analyses.score_table import Intervals, ScoreContrast, compare_respondents, is_starred, turned
-from experiments.analyses.scoring import score_benchmark
-from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
-from experiments.analyses.scoring_page import scoring_fields
-from experiments.analyses.scoring_results import Scoring
-from experiments.analyses.strata_reweighting import StratumField
+from experiments.analyses.scores.ranking import Standing, rank_respondents
+from experiments.analyses.scores.score_table import Intervals, ScoreContrast, compare_respondents, is_starred, turned
+from experiments.analyses.scores.scoring import score_benchmark
+from experiments.analyses.scores.scoring_inputs import GraderChoice, read_scoring
+from experiments.analyses.scores.scoring_page import scoring_fields
+from experiments.analyses.scores.scoring_results import Scoring
+from experiments.analyses.scores.strata_reweighting import StratumField
 from experiments.errors import SpecError
 from experiments.reports.plain import plain_value
 from experiments.stats.comparisons import adjust_p_values

@@ -12,8 +12,8 @@ import pytest
 from score_runs import SIMPLEQA, Answer, decision, draw, page, run, scored
 
 from calibration_sets.scale import BINARY
-from experiments.analyses.scoring_page import SCHEMA, scoring_fields
-from experiments.analyses.scoring_results import Scoring
+from experiments.analyses.scores.scoring_page import SCHEMA, scoring_fields
+from experiments.analyses.scores.scoring_results import Scoring
 from experiments.reports.plain import plain_value
 from experiments.stats.correction import (
     GradedItems,

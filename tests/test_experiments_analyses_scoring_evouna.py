@@ -12,7 +12,7 @@ from score_runs import decision, page, scored
 
 from calibration_sets.importers import import_evouna
 from calibration_sets.item import Item
-from experiments.analyses.scoring_results import Scoring
+from experiments.analyses.scores.scoring_results import Scoring
 from experiments.reports.inputs import GraderResults, RunData
 from graders.providers.baseline import grade_lexically
 from graders.verdict import Verdict

@@ -8,7 +8,7 @@ import pytest
 from score_runs import SIMPLEQA, Answer, decision, draw, page, run, scored, with_grader
 
 from calibration_sets.scale import BINARY
-from experiments.analyses.scoring_inputs import NOT_NAMED, GraderChoice, read_benchmark
+from experiments.analyses.scores.scoring_inputs import NOT_NAMED, GraderChoice, read_benchmark
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
 from graders.exact import VerdictDistribution

@@ -10,8 +10,8 @@ import pytest
 from score_runs import RUBRIC, SIMPLEQA, Answer, decision, draw, page, run, scored
 
 from calibration_sets.item import HumanLabel
-from experiments.analyses.scoring_page import scoring_fields
-from experiments.analyses.scoring_raters import MOST_RATERS
+from experiments.analyses.scores.scoring_page import scoring_fields
+from experiments.analyses.scores.scoring_raters import MOST_RATERS
 from experiments.reports.inputs import RunData
 from experiments.reports.plain import plain_value
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from score_runs import MATRIX, SIMPLEQA, Answer, decision, draw, page, run, scored
 
-from experiments.analyses.score_table import Intervals
-from experiments.analyses.scoring_page import scoring_fields
-from experiments.analyses.strata_reweighting import NO_STRATUM, compare_strata, reweight
+from experiments.analyses.scores.score_table import Intervals
+from experiments.analyses.scores.scoring_page import scoring_fields
+from experiments.analyses.scores.strata_reweighting import NO_STRATUM, compare_strata, reweight
 from experiments.reports.plain import plain_value
 from experiments.stats.correction import (
     GradedItems,

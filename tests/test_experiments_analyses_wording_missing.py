@@ -15,15 +15,15 @@ from scipy import stats
 from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.ab_page import ab_document, ab_fields
-from experiments.analyses.ab_words import decision_text
-from experiments.analyses.answer_wordings import PENALTY, AnswerWordings
-from experiments.analyses.candidates import Candidate, LabelledContest
-from experiments.analyses.corrected_wordings import CorrectedWordings
-from experiments.analyses.entrants import Contest
-from experiments.analyses.grader_wordings import GraderWordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
-from experiments.analyses.worst_cases import fill_chances, fill_shares
+from experiments.analyses.choice.candidates import Candidate, LabelledContest
+from experiments.analyses.choice.entrants import Contest
+from experiments.analyses.wordings.ab_page import ab_document, ab_fields
+from experiments.analyses.wordings.ab_words import decision_text
+from experiments.analyses.wordings.answer_wordings import PENALTY, AnswerWordings
+from experiments.analyses.wordings.corrected_wordings import CorrectedWordings
+from experiments.analyses.wordings.grader_wordings import GraderWordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.worst_cases import fill_chances, fill_shares
 from experiments.reports.render_text import render_document
 from experiments.respondents.grid import Grid, GridCell
 from experiments.specs.decisions import AbSpec

@@ -16,13 +16,13 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.ab_page import ab_document, ab_fields
-from experiments.analyses.ab_words import decision_text
-from experiments.analyses.answer_wordings import read_answer_wordings
-from experiments.analyses.candidates import Candidate, LabelledContest
-from experiments.analyses.entrants import Contest
-from experiments.analyses.grader_wordings import GraderWordings, read_grader_wordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.choice.candidates import Candidate, LabelledContest
+from experiments.analyses.choice.entrants import Contest
+from experiments.analyses.wordings.ab_page import ab_document, ab_fields
+from experiments.analyses.wordings.ab_words import decision_text
+from experiments.analyses.wordings.answer_wordings import read_answer_wordings
+from experiments.analyses.wordings.grader_wordings import GraderWordings, read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
 from experiments.errors import SpecError
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.plain import plain_value

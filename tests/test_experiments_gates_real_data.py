@@ -12,14 +12,14 @@ import pytest
 from calibration_sets.importers import import_nq301
 from calibration_sets.tables import read_table
 from calibration_sets.writer import write_set
-from experiments.analyses.gate_rules import NotWorse, parse_rule
-from experiments.analyses.gating import check_gate
+from experiments.analyses.gates.gate_rules import NotWorse, parse_rule
+from experiments.analyses.gates.gating import check_gate
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
-from experiments.analyses.planning import LabelsQuestion, plan_labels
-from experiments.analyses.planning_inputs import read_run_figures
-from experiments.analyses.queue_file import COLUMNS, read_labelled_queue, write_queue_text
-from experiments.analyses.queue_rates import estimate_queue_rates
-from experiments.analyses.queueing import draw_queue
+from experiments.analyses.plans.planning import LabelsQuestion, plan_labels
+from experiments.analyses.plans.planning_inputs import read_run_figures
+from experiments.analyses.queues.queue_file import COLUMNS, read_labelled_queue, write_queue_text
+from experiments.analyses.queues.queue_rates import estimate_queue_rates
+from experiments.analyses.queues.queueing import draw_queue
 from experiments.running.verdict_import import import_verdicts
 from experiments.stats.comparisons import non_inferiority_test
 from experiments.stats.errors import false_negative_rate

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from figure_runs import answering_run, full_run, only_failures, small_run, without_labels, wordings_run
 
-from experiments.analyses.choosing_words import decision_text
+from experiments.analyses.choice.choosing_words import decision_text
 from experiments.analyses.run_decisions import decide_run
 from experiments.page.headline import Headline, build_headline
 from experiments.reports import RunData, build_report

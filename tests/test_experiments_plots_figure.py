@@ -16,9 +16,9 @@ from figure_runs import HOSTILE, full_run, wordings_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.analyses.choosing import choose_grader
-from experiments.analyses.grader_wordings import read_grader_wordings
-from experiments.analyses.wording_comparison import compare_wordings
+from experiments.analyses.choice.choosing import choose_grader
+from experiments.analyses.wordings.grader_wordings import read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import compare_wordings
 from experiments.errors import ExperimentError
 from experiments.plots import installed
 from experiments.plots.colours import COLOURS, for_page, for_print, stand_in

@@ -25,10 +25,10 @@ from score_runs import draw, scored
 from score_runs import run as score_run
 
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.answer_wordings import read_answer_wordings
-from experiments.analyses.choosing import Choice, choose_grader
-from experiments.analyses.grader_wordings import read_grader_wordings
-from experiments.analyses.wording_comparison import compare_wordings
+from experiments.analyses.choice.choosing import Choice, choose_grader
+from experiments.analyses.wordings.answer_wordings import read_answer_wordings
+from experiments.analyses.wordings.grader_wordings import read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import compare_wordings
 from experiments.plots.agreement import item_agreement
 from experiments.plots.error_cost import draw_error_time
 from experiments.plots.error_rates import draw_error_rates

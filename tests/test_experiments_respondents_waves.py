@@ -23,8 +23,8 @@ from calibration_sets.item import Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.writer import write_set
-from experiments.analyses.answer_wordings import AnswerWordings, read_answer_wordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.answer_wordings import AnswerWordings, read_answer_wordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
 from experiments.stats.comparisons.anytime import random_order
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore

@@ -14,7 +14,7 @@ from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetFileError
 from calibration_sets.loader import load_set
 from experiments.analyses.graded_samples import read_graded_samples
-from experiments.analyses.queueing import draw_queue
+from experiments.analyses.queues.queueing import draw_queue
 from experiments.errors import ReviewError
 from experiments.review.events import Event
 from experiments.review.exchange.freezing import FreezeOptions, FrozenLabels, before_adjudication, freeze_labels

@@ -12,7 +12,7 @@ from review_pages import make_plan, make_set, open_desk, with_verdicts
 
 from calibration_sets.item import HumanLabel
 from experiments.analyses.graded_samples import read_graded_samples
-from experiments.analyses.queueing import draw_queue
+from experiments.analyses.queues.queueing import draw_queue
 from experiments.errors import ReviewError
 from experiments.review.desk import Desk, clean_name
 from experiments.review.events import NewEvent

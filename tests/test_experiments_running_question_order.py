@@ -25,8 +25,8 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
 from calibration_sets.writer import write_set
-from experiments.analyses.grader_wordings import GraderWordings, read_grader_wordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.grader_wordings import GraderWordings, read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
 from experiments.errors import BudgetError, SpecError
 from experiments.running.control import RunControl
 from experiments.running.convoy import Convoy

@@ -9,7 +9,7 @@ from command_line import autorater
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.analyses.grader_wordings import QUANTITIES
+from experiments.analyses.wordings.grader_wordings import QUANTITIES
 from experiments.errors import SpecError
 from experiments.specs.decisions import AbSpec
 from experiments.specs.experiment import list_experiments, load_experiment

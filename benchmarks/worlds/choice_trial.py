@@ -10,9 +10,9 @@ import numpy as np
 from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.candidates import Candidate, ErrorName, read_candidates
-from experiments.analyses.choice_rule import RuleResult, apply_rule
-from experiments.analyses.entrants import Contest, Entrant
+from experiments.analyses.choice.candidates import Candidate, ErrorName, read_candidates
+from experiments.analyses.choice.choice_rule import RuleResult, apply_rule
+from experiments.analyses.choice.entrants import Contest, Entrant
 from experiments.specs.decisions import ChooseSpec
 from experiments.stats.clusters import clustered_mean
 from worlds.draws import REPEATS, World

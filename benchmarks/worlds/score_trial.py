@@ -9,10 +9,10 @@ import numpy as np
 
 from calibration_sets.item import Item
 from calibration_sets.scale import SIMPLEQA
-from experiments.analyses.scoring import score_benchmark
-from experiments.analyses.scoring_inputs import Benchmark, Calibration, Respondent
-from experiments.analyses.scoring_raters import Raters
-from experiments.analyses.scoring_results import Scoring, ScoringChoice
+from experiments.analyses.scores.scoring import score_benchmark
+from experiments.analyses.scores.scoring_inputs import Benchmark, Calibration, Respondent
+from experiments.analyses.scores.scoring_raters import Raters
+from experiments.analyses.scores.scoring_results import Scoring, ScoringChoice
 from experiments.reports.label_words import PEOPLE
 from experiments.reports.sample import Sample
 from experiments.stats.correction import LabelledItems, correct_scores

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from experiments.analyses.wording_comparison import compare_wordings
+from experiments.analyses.wordings.wording_comparison import compare_wordings
 from experiments.specs.decisions import AbSpec
 from worlds.draws import draw_world
 from worlds.population import IN_VAIN, draw_population

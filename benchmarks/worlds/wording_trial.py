@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.analyses.answer_wordings import AnswerWordings
-from experiments.analyses.corrected_wordings import CorrectedWordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
-from experiments.analyses.wording_grid import WordingCell
+from experiments.analyses.wordings.answer_wordings import AnswerWordings
+from experiments.analyses.wordings.corrected_wordings import CorrectedWordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.wording_grid import WordingCell
 from experiments.respondents.grid import Grid, GridCell
 from experiments.specs.decisions import AbSpec
 from experiments.stats.comparisons.wording_rule import WordingRule, decide_wording

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.analyses.entrants import read_contest
+from experiments.analyses.choice.entrants import read_contest
 from experiments.errors import SpecError
 from experiments.reports.exact_sample import ExactSample, with_distributions
 from experiments.reports.inputs import GraderResults, RunData

@@ -122,7 +122,7 @@ def _mean(sample: Sample, values: NDArray[np.float64], level: float) -> Estimate
 
 
 def item_values(sample: Sample, reference: Sequence[str | None], name: str) -> NDArray[np.float64]:
-    """(n,) an item's share behind one of :data:`~experiments.analyses.gate_rules.COMPARED`, NaN where it has none."""
+    """(n,) an item's share behind one of ``gate_rules.COMPARED``, NaN where it has none."""
     if name == "failure_rate":
         return np.asarray(1 - sample.valid / sample.expected, dtype=np.float64)
     if name == "pairwise_disagreement":

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from experiments.analyses.answer_wordings import read_answer_wordings
-from experiments.analyses.candidates import read_labelled
-from experiments.analyses.choosing import Choice, choose_grader
-from experiments.analyses.grader_wordings import read_grader_wordings
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
-from experiments.analyses.wording_grid import WordingGrid
+from experiments.analyses.choice.candidates import read_labelled
+from experiments.analyses.choice.choosing import Choice, choose_grader
+from experiments.analyses.wordings.answer_wordings import read_answer_wordings
+from experiments.analyses.wordings.grader_wordings import read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.wording_grid import WordingGrid
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
 from experiments.specs.decisions import DecisionSpecs

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from experiments.analyses.ab_page import ab_document, ab_fields
-from experiments.analyses.answer_wordings import read_answer_wordings
-from experiments.analyses.corrected_wordings import compare_corrected_wordings, read_corrected_wordings
-from experiments.analyses.grader_wordings import read_grader_wordings
-from experiments.analyses.scoring_inputs import GraderChoice
-from experiments.analyses.wording_comparison import WordingResult, compare_wordings
-from experiments.analyses.wording_grid import WordingGrid
+from experiments.analyses.scores.scoring_inputs import GraderChoice
+from experiments.analyses.wordings.ab_page import ab_document, ab_fields
+from experiments.analyses.wordings.answer_wordings import read_answer_wordings
+from experiments.analyses.wordings.corrected_wordings import compare_corrected_wordings, read_corrected_wordings
+from experiments.analyses.wordings.grader_wordings import read_grader_wordings
+from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
+from experiments.analyses.wordings.wording_grid import WordingGrid
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from experiments.analyses.candidates import find_candidate, read_labelled
-from experiments.analyses.choosing import choose_grader, read_all_candidates
-from experiments.analyses.choosing_page import choice_document, choice_fields
-from experiments.analyses.moved_items import find_moved
-from experiments.analyses.moved_page import moved_document, moved_fields
+from experiments.analyses.choice.candidates import find_candidate, read_labelled
+from experiments.analyses.choice.choosing import choose_grader, read_all_candidates
+from experiments.analyses.choice.choosing_page import choice_document, choice_fields
+from experiments.analyses.choice.moved_items import find_moved
+from experiments.analyses.choice.moved_page import moved_document, moved_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError

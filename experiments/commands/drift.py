@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from experiments.analyses.drift import find_drift
-from experiments.analyses.drift_page import drift_document, drift_fields
+from experiments.analyses.gates.drift import find_drift
+from experiments.analyses.gates.drift_page import drift_document, drift_fields
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page

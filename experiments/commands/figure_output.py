@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from experiments.analyses.run_decisions import decide_run
-from experiments.analyses.scoring_results import Scoring
+from experiments.analyses.scores.scoring_results import Scoring
 from experiments.plots.folder import make_folder
 from experiments.plots.installed import check_plots_installed
 from experiments.reports.escaping import visible

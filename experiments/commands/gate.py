@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from experiments.analyses.gate_rules import parse_not_worse, parse_rule
-from experiments.analyses.gating import check_gate
-from experiments.analyses.gating_page import gate_document, gate_fields
+from experiments.analyses.gates.gate_rules import parse_not_worse, parse_rule
+from experiments.analyses.gates.gating import check_gate
+from experiments.analyses.gates.gating_page import gate_document, gate_fields
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page

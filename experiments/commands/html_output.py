@@ -8,9 +8,9 @@ from pathlib import Path
 import typer
 
 from experiments.analyses.run_decisions import RunDecisions, decide_run
-from experiments.analyses.scoring import score_benchmark
-from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
-from experiments.analyses.scoring_results import Scoring, ScoringChoice
+from experiments.analyses.scores.scoring import score_benchmark
+from experiments.analyses.scores.scoring_inputs import GraderChoice, read_scoring
+from experiments.analyses.scores.scoring_results import Scoring, ScoringChoice
 from experiments.errors import SpecError
 from experiments.reports import build_report
 from experiments.reports.inputs import RunData

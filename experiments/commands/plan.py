@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
-from experiments.analyses.planning import (
+from experiments.analyses.plans.planning import (
     DifferenceQuestion,
     LabelsQuestion,
     RepeatsQuestion,
@@ -20,9 +20,15 @@ from experiments.analyses.planning import (
     plan_labels,
     plan_repeats,
 )
-from experiments.analyses.planning_inputs import PairFigures, Planned, RunFigures, read_pair_figures, read_run_figures
-from experiments.analyses.planning_notes import pair_notes, run_notes
-from experiments.analyses.planning_page import Answer, plan_document, plan_fields
+from experiments.analyses.plans.planning_inputs import (
+    PairFigures,
+    Planned,
+    RunFigures,
+    read_pair_figures,
+    read_run_figures,
+)
+from experiments.analyses.plans.planning_notes import pair_notes, run_notes
+from experiments.analyses.plans.planning_page import Answer, plan_document, plan_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError

@@ -11,8 +11,8 @@ import typer
 
 from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model
-from experiments.analyses.probing import probe_run
-from experiments.analyses.probing_page import probing_document, probing_fields
+from experiments.analyses.probes.probing import probe_run
+from experiments.analyses.probes.probing_page import probing_document, probing_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_asking, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError

@@ -10,10 +10,10 @@ from typer.core import TyperGroup
 
 from calibration_sets.tables import read_table
 from experiments.analyses.graded_samples import find_graded, read_graded_samples
-from experiments.analyses.queue_file import read_labelled_queue, write_queue_text
-from experiments.analyses.queue_rates import estimate_queue_rates
-from experiments.analyses.queueing import draw_queue
-from experiments.analyses.queueing_page import queue_document, queue_fields, rates_document, rates_fields
+from experiments.analyses.queues.queue_file import read_labelled_queue, write_queue_text
+from experiments.analyses.queues.queue_rates import estimate_queue_rates
+from experiments.analyses.queues.queueing import draw_queue
+from experiments.analyses.queues.queueing_page import queue_document, queue_fields, rates_document, rates_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import ImportFileError, SpecError

@@ -10,7 +10,7 @@ import typer
 from calibration_sets.errors import SetNotFoundError
 from calibration_sets.loader import list_shipped_sets, load_set
 from experiments.analyses.graded_samples import find_graded, read_graded_samples
-from experiments.analyses.queueing import draw_queue
+from experiments.analyses.queues.queueing import draw_queue
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.errors import ReviewError
 from experiments.reports.escaping import visible

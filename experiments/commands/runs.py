@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from experiments.analyses.run_comparison import compare_runs
-from experiments.analyses.run_comparison_page import run_comparison_document, run_comparison_fields
-from experiments.analyses.run_listing_page import listing_document, listing_fields
-from experiments.analyses.run_state import read_run_state
-from experiments.analyses.run_state_page import run_state_document, run_state_fields
+from experiments.analyses.runs.run_comparison import compare_runs
+from experiments.analyses.runs.run_comparison_page import run_comparison_document, run_comparison_fields
+from experiments.analyses.runs.run_listing_page import listing_document, listing_fields
+from experiments.analyses.runs.run_state import read_run_state
+from experiments.analyses.runs.run_state_page import run_state_document, run_state_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.commands.terminal import slow_notice

@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from calibration_sets.strict import shorten
-from experiments.analyses.scoring import score_benchmark
-from experiments.analyses.scoring_inputs import GraderChoice, read_scoring
-from experiments.analyses.scoring_page import build_scoring_page, scoring_fields
-from experiments.analyses.scoring_results import ScoringChoice
-from experiments.analyses.strata_reweighting import FIELDS
+from experiments.analyses.scores.scoring import score_benchmark
+from experiments.analyses.scores.scoring_inputs import GraderChoice, read_scoring
+from experiments.analyses.scores.scoring_page import build_scoring_page, scoring_fields
+from experiments.analyses.scores.scoring_results import ScoringChoice
+from experiments.analyses.scores.strata_reweighting import FIELDS
 from experiments.commands.figure_output import FiguresOption, check_figures, write_score_figures
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page

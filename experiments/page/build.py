@@ -8,11 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from experiments.analyses.ab_page import ab_document
-from experiments.analyses.choosing_page import choice_document
+from experiments.analyses.choice.choosing_page import choice_document
 from experiments.analyses.run_decisions import RunDecisions
-from experiments.analyses.scoring_page import build_scoring_page
-from experiments.analyses.scoring_results import Scoring
+from experiments.analyses.scores.scoring_page import build_scoring_page
+from experiments.analyses.scores.scoring_results import Scoring
+from experiments.analyses.wordings.ab_page import ab_document
 from experiments.page.answer_counts import answer_sections
 from experiments.page.facts import Dates, failure_blocks, grader_title, provenance_blocks, run_facts, sampling_blocks
 from experiments.page.figure_views import view_figures

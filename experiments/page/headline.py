@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.analyses import ab_words, choosing_words
-from experiments.analyses.choosing import Choice
-from experiments.analyses.choosing_words import RATE_WORDS, rate_cell
+from experiments.analyses.choice import choosing_words
+from experiments.analyses.choice.choosing import Choice
+from experiments.analyses.choice.choosing_words import RATE_WORDS, rate_cell
 from experiments.analyses.run_decisions import RunDecisions
-from experiments.analyses.wording_comparison import WordingResult
+from experiments.analyses.wordings import ab_words
+from experiments.analyses.wordings.wording_comparison import WordingResult
 from experiments.reports.figures import count_of, percent, rate_text
 from experiments.reports.label_words import label_words
 from experiments.specs.decisions import ErrorName

@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from experiments.analyses.scoring_results import RespondentScore, Scoring
-from experiments.analyses.scoring_words import SCORE_WORDS, reason_text, score_text, value_text
+from experiments.analyses.scores.scoring_results import RespondentScore, Scoring
+from experiments.analyses.scores.scoring_words import SCORE_WORDS, reason_text, score_text, value_text
 from experiments.plots.colours import stand_in
 from experiments.plots.drawing import finish, inline, to_table
 from experiments.plots.figure import Figure

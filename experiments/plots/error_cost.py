@@ -8,10 +8,10 @@ from typing import Any
 
 import altair as alt
 
-from experiments.analyses.candidate_rates import CandidateRates
-from experiments.analyses.candidates import Candidate
-from experiments.analyses.choosing import Choice
-from experiments.analyses.choosing_words import RATE_WORDS, cost_text
+from experiments.analyses.choice.candidate_rates import CandidateRates
+from experiments.analyses.choice.candidates import Candidate
+from experiments.analyses.choice.choosing import Choice
+from experiments.analyses.choice.choosing_words import RATE_WORDS, cost_text
 from experiments.plots.colours import stand_in
 from experiments.plots.drawing import (
     estimate_columns,

@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from experiments.analyses.candidate_rates import Stratum
-from experiments.analyses.choosing import Choice
+from experiments.analyses.choice.candidate_rates import Stratum
+from experiments.analyses.choice.choosing import Choice
 from experiments.plots.drawing import (
     ERRORS,
     error_colour,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from experiments.analyses.choosing import Choice
-from experiments.analyses.scoring_results import Scoring
-from experiments.analyses.wording_comparison import WordingResult
+from experiments.analyses.choice.choosing import Choice
+from experiments.analyses.scores.scoring_results import Scoring
+from experiments.analyses.wordings.wording_comparison import WordingResult
 from experiments.plots.agreement import draw_agreement
 from experiments.plots.confusion import draw_confusion
 from experiments.plots.corrected_scores import draw_corrected_scores
@@ -40,11 +40,11 @@ def build_figures(
     report
         Of :func:`experiments.reports.report.build_report`; ``None`` of a run that asked respondents, which has none.
     choice
-        Of :func:`experiments.analyses.choosing.choose_grader`, for cost and for topics and answer types.
+        Of :func:`experiments.analyses.choice.choosing.choose_grader`, for cost and for topics and answer types.
     wordings
-        Of :func:`experiments.analyses.wording_comparison.compare_wordings`.
+        Of :func:`experiments.analyses.wordings.wording_comparison.compare_wordings`.
     scoring
-        Of :func:`experiments.analyses.scoring.score_benchmark`, with a calibration.
+        Of :func:`experiments.analyses.scores.scoring.score_benchmark`, with a calibration.
     """
     drawn = _draw(data, report, choice, wordings, scoring)
     return tuple(figure for figure in drawn if figure is not None)

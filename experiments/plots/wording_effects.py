@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from experiments.analyses.scoring_words import SCORE_WORDS, difference_text
-from experiments.analyses.wording_comparison import WordingResult
+from experiments.analyses.scores.scoring_words import SCORE_WORDS, difference_text
+from experiments.analyses.wordings.wording_comparison import WordingResult
 from experiments.plots.colours import stand_in
 from experiments.plots.drawing import estimate_columns, finish, inline, to_table
 from experiments.plots.figure import Figure

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item
-from experiments.analyses.queueing import Queue
+from experiments.analyses.queues.queueing import Queue
 from experiments.errors import ReviewError
 from experiments.review.review_record import Review, WorkItem
 

@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.analyses.queue_file import COLUMNS
-from experiments.analyses.queueing import probability_text
+from experiments.analyses.queues.queue_file import COLUMNS
+from experiments.analyses.queues.queueing import probability_text
 from experiments.errors import ReviewError
 from experiments.review.exchange.defused_cells import defuse
 from experiments.review.exchange.item_decisions import decide_items

@@ -1,0 +1,1 @@
+"""How many labels and repeats pay."""

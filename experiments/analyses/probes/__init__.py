@@ -1,0 +1,1 @@
+"""Where a prompt is weak, by probes whose labels hold by construction."""

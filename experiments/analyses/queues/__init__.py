@@ -1,0 +1,1 @@
+"""What people should label next, and rates from what they labelled."""

@@ -1,0 +1,1 @@
+"""How wide: a benchmark's scores corrected for the grader's errors, ranked and compared."""

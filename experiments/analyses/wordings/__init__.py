@@ -1,0 +1,1 @@
+"""Which wording: effects against a control in each model and over models, and the rule."""
