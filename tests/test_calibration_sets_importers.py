@@ -163,7 +163,7 @@ def test_the_joined_form_is_read_strictly(tmp_path: Path) -> None:
             "nq301.jsonl:1: annotators[0]: text 'Yes'; expected 'CORRECT' or 'INCORRECT'",
         ),
         ([row | {"target": []}], "nq301.jsonl:1: target: list []; expected"),
-        ([row | {"response": None}], "nq301.jsonl:1: response: null None; expected text"),
+        ([row | {"response": None}], "nq301.jsonl:1: response: null; expected text"),
         ([], "nq301.jsonl: no answers; expected at least one"),
     ):
         path.write_text("".join(json.dumps(one) + "\n" for one in rows))
@@ -217,7 +217,7 @@ def test_evouna_rows_without_a_label_are_counted_apart(tmp_path: Path) -> None:
         ([3], "TQ.json: question 1: no object"),
         ([RECORD, RECORD | {"judge_gpt4": "yes"}], "TQ.json: question 2: judge_gpt4"),
         ([RECORD | {"judge_gpt4": 1}], "TQ.json: question 1: judge_gpt4"),
-        ([RECORD | {"golden_answer": None}], "TQ.json: question 1: golden_answer: null None; expected text"),
+        ([RECORD | {"golden_answer": None}], "TQ.json: question 1: golden_answer: null; expected text"),
         ([RECORD | {"improper": True}], "TQ.json: no usable answers"),
     ],
 )

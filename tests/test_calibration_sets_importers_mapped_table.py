@@ -147,7 +147,7 @@ def test_a_missing_response_is_an_error_an_empty_one_is_a_response(tmp_path: Pat
         import_table(csv_file(tmp_path, [ROW | {"answer": ""}]), MAPPING, HEADER, labels=WORDS).items[0].response == ""
     )
     found = message(table(tmp_path, [ROW | {"answer": None}], "jsonl"))
-    assert found == "t.jsonl:1: response: null None; expected text"
+    assert found == "t.jsonl:1: response: null; expected text"
 
 
 def test_all_bad_rows_are_listed(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_items_of_one_content_are_allowed(tmp_path: Path) -> None:
     [
         ({"id": 12}, "id: number 12; expected text"),
         ({"reference": 31.2}, "reference: number 31.2; expected text"),
-        ({"response": None}, "response: null None; expected text"),
+        ({"response": None}, "response: null; expected text"),
         ({"response": ["a"]}, "response: list ['a']; expected text"),
         ({"question": ""}, "question: text ''; expected text that is not blank"),
         ({"question": " \n"}, r"question: text ' \n'; expected text that is not blank"),

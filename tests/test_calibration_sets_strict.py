@@ -245,6 +245,8 @@ class Outer(BaseModel):
     names: list[str] = Field(default_factory=list)
     share: float = Field(default=0.5, le=1.0)
     flag: bool = False
+    pair: list[str] = Field(default=["a", "b"], min_length=2, max_length=2)
+    limits: dict[Literal["one", "two"], float] = Field(default_factory=dict)
 
 
 def complaint(data: dict[str, Any]) -> str:
@@ -262,9 +264,9 @@ def test_a_good_model_is_returned() -> None:
     [
         ({"ID": "a"}, "x.toml: key 'id' is missing; found ID (and 1 more)"),
         ({}, "x.toml: key 'id' is missing; found no keys"),
-        ({"id": "a", "b": 1}, "x.toml: unknown key 'b'; expected id, level, inner, names, share, flag"),
+        ({"id": "a", "b": 1}, "x.toml: unknown key 'b'; expected id, level, inner, names, share, flag, pair, limits"),
         ({"id": 12}, "x.toml: id: number 12; expected text"),
-        ({"id": None}, "x.toml: id: null None; expected text"),
+        ({"id": None}, "x.toml: id: null; expected text"),
         ({"id": True}, "x.toml: id: truth value True; expected text"),
         ({"id": ["a"]}, "x.toml: id: list ['a']; expected text"),
         ({"id": "a", "level": "nominel"}, "x.toml: level: text 'nominel'; expected 'nominal' or 'ordinal'"),
@@ -277,6 +279,9 @@ def test_a_good_model_is_returned() -> None:
         ({"id": "a", "share": "1"}, "x.toml: share: text '1'; expected a number"),
         ({"id": "a", "share": 2.0}, "x.toml: share: number 2.0; expected less than or equal to 1"),
         ({"id": "a", "flag": 1}, "x.toml: flag: number 1; expected true or false"),
+        ({"id": "a", "pair": ["b"]}, "x.toml: pair: list ['b']; expected at least 2 items"),
+        ({"id": "a", "pair": ["b"] * 3}, "x.toml: pair: list ['b', 'b', 'b']; expected at most 2 items"),
+        ({"id": "a", "limits": {"nope": 1.0}}, "x.toml: limits.nope: text 'nope'; expected 'one' or 'two'"),
     ],
 )
 def test_complaints_are_one_line_in_our_form(data: dict[str, Any], expected: str) -> None:

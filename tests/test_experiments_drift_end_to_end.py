@@ -64,7 +64,8 @@ def compare(old: Path, new: Path, *options: str) -> tuple[int, dict[str, Any]]:
 
 def test_the_same_noisy_model_shows_no_shift(server: FaultServer, served: Path) -> None:
     old, new = (judge(server, mix({Ok("A"): 0.3}, seed), served, str(seed)) for seed in (1, 2))
-    code, found = compare(old, new)
+    # Which call gets which reply hangs on the order in which calls come in: a level that chance does not reach.
+    code, found = compare(old, new, "--level", "0.9999")
     assert (code, found["outcome"]) == (0, "pass"), found["decision"]
     assert found["changes"] == []
     assert (found["n_common"], found["n_questions"] >= 20) == (60, True)
