@@ -19,6 +19,7 @@ from calibration_sets.importers import (
     Imported,
     import_evouna,
     import_nq301,
+    import_saf,
     import_table,
     load_simpleqa,
     load_simpleqa_verified,
@@ -214,6 +215,19 @@ def import_evouna_command(source: Annotated[Path, typer.Argument(help="TQ.json."
     _write(import_evouna(source), to)
 
 
+@import_app.command("saf")
+def import_saf_command(source: Annotated[Path, typer.Argument(help="saf_english.jsonl.")], to: ToOption) -> None:
+    """SAF: short answers of students with people's scores, on five steps from 0 to 1.
+
+    Scores between two steps are left out and counted, never rounded.
+
+    \b
+    Example:
+      autorater sets import saf saf_english.jsonl --to saf
+    """
+    _write(import_saf(source), to)
+
+
 @import_app.command("table")
 def import_table_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL or Parquet.")],
@@ -224,7 +238,7 @@ def import_table_command(
     ],
     rubric: Annotated[str, typer.Option("--rubric", help="Rules that the labels follow, as name@version.")],
     licence: Annotated[str, typer.Option("--licence", help="Licence of the data.")],
-    scale: Annotated[str, typer.Option("--scale", help="Label scale: simpleqa or binary.")] = "simpleqa",
+    scale: Annotated[str, typer.Option("--scale", help=f"Label scale: {', '.join(SCALES)}.")] = "simpleqa",
     labels: Annotated[
         list[str] | None, typer.Option("--label", help="TEXT=LABEL for labels that are spelt otherwise.")
     ] = None,

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
-__all__ = ["BINARY", "SCALES", "SIMPLEQA", "LabelScale", "Level"]
+__all__ = [
+    "BINARY",
+    "DER2_CONCEPTS",
+    "DER2_ERRORS",
+    "DER2_RUBRIC",
+    "OMNISCIENCE",
+    "PART_SEPARATOR",
+    "SCALES",
+    "SIMPLEQA",
+    "LabelScale",
+    "Level",
+]
 
 Level = Literal["nominal", "ordinal", "interval"]
+
+PART_SEPARATOR = " + "
+"""Joins the parts of a label that is a set of labels, in the order of their scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +79,30 @@ class LabelScale:
         """Position of a label on the scale, 0 is worst; ``ValueError`` for a stranger."""
         return self.labels.index(label)
 
+    @property
+    def values(self) -> tuple[float, ...] | None:
+        """The numbers that the labels are, where they are ascending numbers of an ordered scale; else ``None``."""
+        numbers = [_number(label) for label in self.labels]
+        known = tuple(number for number in numbers if number is not None)
+        ascending = all(low < high for low, high in pairwise(known))
+        return known if self.level != "nominal" and len(known) == len(numbers) and ascending else None
+
+    @property
+    def parts(self) -> tuple[str, ...] | None:
+        """The labels that others are sets of, such as ``A`` and ``B`` where ``A + B`` is one; ``None`` without such."""
+        sets = {frozenset(label.split(PART_SEPARATOR)) for label in self.labels}
+        single = tuple(label for label in self.labels if PART_SEPARATOR not in label)
+        is_of_sets = len(single) < len(self.labels) == len(sets) and frozenset().union(*sets) == frozenset(single)
+        return single if is_of_sets else None
+
+
+def _number(label: str) -> float | None:
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
 
 def _check_unique(scale: str, what: str, values: list[str]) -> None:
     repeated = sorted({value for value in values if values.count(value) > 1})
@@ -87,5 +127,33 @@ BINARY = LabelScale(
 )
 """Right or wrong, without a label for declining to answer."""
 
-SCALES: Mapping[str, LabelScale] = {scale.name: scale for scale in (SIMPLEQA, BINARY)}
+DER2_RUBRIC = LabelScale(name="der2_rubric", labels=("0", "0.25", "0.5", "0.75", "1"), level="ordinal")
+"""How right a worked answer is, in five equal steps; no step counts as right by itself."""
+
+DER2_CONCEPTS = LabelScale(name="der2_concepts", labels=("NONE", "SOME", "ALL"), level="ordinal")
+"""How many of the reference's concepts a response uses; derived from the lists of a verdict."""
+
+_REASONS = ("PROCESS", "FORMAL", "MISSING", "MISUSED")
+
+DER2_ERRORS = LabelScale(
+    name="der2_errors",
+    labels=(
+        *_REASONS,
+        *(PART_SEPARATOR.join((one, two)) for place, one in enumerate(_REASONS) for two in _REASONS[place + 1 :]),
+    ),
+)
+"""Why a response failed, one reason or two: its reasoning, its numbers or forms, a core concept that is missing, or one
+that is misunderstood or misused."""
+
+OMNISCIENCE = LabelScale(
+    name="omniscience",
+    labels=("INCORRECT", "NOT_ATTEMPTED", "PARTIAL_ANSWER", "CORRECT"),
+    letters={"INCORRECT": "B", "NOT_ATTEMPTED": "D", "PARTIAL_ANSWER": "C", "CORRECT": "A"},
+    positive="CORRECT",
+)
+"""SimpleQA's labels and one more, for an answer of which a part is right and nothing is wrong."""
+
+SCALES: Mapping[str, LabelScale] = {
+    scale.name: scale for scale in (SIMPLEQA, BINARY, OMNISCIENCE, DER2_RUBRIC, DER2_CONCEPTS, DER2_ERRORS)
+}
 """The scales that a ``set.toml`` can name."""

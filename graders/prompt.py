@@ -8,7 +8,7 @@ from typing import Literal
 
 from calibration_sets.item import Item, content_digest
 from calibration_sets.references.reference import Reference
-from calibration_sets.scale import LabelScale
+from calibration_sets.scale import PART_SEPARATOR, LabelScale
 from graders.prompt_delimiters import neutralise
 from graders.sampling import Channel
 
@@ -102,8 +102,10 @@ def spoken_label(scale: LabelScale, channel: Channel, label: str) -> str:
     """What a model is to say for a label of a scale in a channel; see :meth:`GraderPrompt.spoken`."""
     if channel == "letter":
         return scale.letters[label]
-    if channel in ("word", "logprobs") and scale.words.get(label):
+    if channel in ("word", "logprobs", "confidence") and scale.words.get(label):
         return scale.words[label][0]
+    if channel == "reasons":
+        return label.replace(PART_SEPARATOR, ", ")
     return scale.letters.get(label, label) if channel == "logprobs" else label
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from calibration_sets.scale import SIMPLEQA, LabelScale
+from calibration_sets.scale import PART_SEPARATOR, SIMPLEQA, LabelScale
 from graders.prompt import GraderPrompt, spoken_label
 from graders.prompt_delimiters import FIELDS, find_placeholders, find_surroundings
 from graders.prompt_examples import FoundExample, check_numbers, check_words, find_prose_examples
@@ -177,10 +177,19 @@ def _conflicts(subject: _Subject) -> Iterator[Finding]:
 
 
 def _unexemplified(subject: _Subject) -> Iterator[Finding]:
-    shown = {found.example.label for found in subject.examples}
-    for label in subject.scale.labels:
+    shown = {part for found in subject.examples for part in _parts(found.example.label, subject)}
+    for label in _told_labels(subject):
         if label not in shown and label not in subject.unused:
             yield subject.find("no-example", "warning", f"label {label} has no example")
+
+
+def _told_labels(subject: _Subject) -> tuple[str, ...]:
+    """The labels that a reply names: of sets their parts, and none where the label is derived from lists."""
+    return () if subject.channel == "concepts" else subject.scale.parts or subject.scale.labels
+
+
+def _parts(label: str, subject: _Subject) -> list[str]:
+    return label.split(PART_SEPARATOR) if subject.scale.parts else [label]
 
 
 def _undelimited(subject: _Subject) -> Iterator[Finding]:
@@ -233,7 +242,7 @@ def _unspoken(subject: _Subject) -> Iterator[Finding]:
     """A label whose letter or word the text never mentions: the model cannot know it."""
     if subject.channel is None or not subject.text:
         return
-    for label in subject.scale.labels:
+    for label in _told_labels(subject):
         if subject.channel == "letter" and label not in subject.scale.letters:
             continue
         said = spoken_label(subject.scale, subject.channel, label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 
@@ -13,6 +13,9 @@ from graders.prompt_delimiters import FIELDS, find_placeholders, neutralise
 from graders.sampling import Channel
 
 __all__ = ["Problem", "check_placeholders", "expand_examples"]
+
+_LAST_LINE: Mapping[Channel, str] = {"score": "score: {}", "reasons": "reasons: {}", "confidence": "verdict: {}"}
+"""How a worked example of a chat prompt ends, where its channel reads a line of that name."""
 
 _CHAT_FORM = "Question: $question\nReference: $reference\nResponse: $response"
 
@@ -66,7 +69,10 @@ def expand_examples(
     # A completion continues a pattern, so its examples look exactly like the item that follows them.
     follows = {found.name for found in find_placeholders(after)} == set(FIELDS)
     shape = after.strip() if follows and form == "completion" else _CHAT_FORM
-    blocks = [_write_example(example, _said(example.label, scale, channel), shape, body) for example in examples]
+    ending = _LAST_LINE.get(channel, "Grade: {}")
+    blocks = [
+        _write_example(example, _said(example.label, scale, channel), shape, body, ending) for example in examples
+    ]
     return before + "\n\n".join(blocks).replace("$", "$$") + after
 
 
@@ -75,9 +81,9 @@ def _said(label: str, scale: LabelScale, channel: Channel) -> str:
     return spoken_label(scale, channel, label) if covered else label
 
 
-def _write_example(example: PromptExample, said: str, shape: str, body: str) -> str:
+def _write_example(example: PromptExample, said: str, shape: str, body: str, ending: str) -> str:
     data = {name: neutralise(getattr(example, name), body) for name in FIELDS}
     written = Template(shape).substitute(data)
     if shape == _CHAT_FORM:
-        return "\n".join([written, *([f"Why: {example.why}"] if example.why else []), f"Grade: {said}"])
+        return "\n".join([written, *([f"Why: {example.why}"] if example.why else []), ending.format(said)])
     return f"{written} {said}"

@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-__all__ = ["CHANNELS", "METHODS", "Channel", "Method", "Sampling"]
+__all__ = ["CHANNELS", "METHODS", "WRITTEN_CHANNELS", "WRITTEN_TOKENS", "Channel", "Method", "Sampling"]
 
-Channel = Literal["letter", "word", "json", "tool", "logprobs"]
+Channel = Literal["letter", "word", "json", "tool", "logprobs", "score", "reasons", "confidence", "concepts"]
 """How the verdict is asked for and read."""
 
 CHANNELS: tuple[str, ...] = get_args(Channel)
+
+WRITTEN_CHANNELS: frozenset[str] = frozenset({"score", "reasons", "confidence", "concepts"})
+"""Channels of a reply that is written out, its verdict at the end: decoding cannot be restricted to labels."""
+
+WRITTEN_TOKENS = 1024
+"""Limit on the tokens of such a reply where an experiment sets none."""
 
 Method = Literal["sampled", "exact"]
 """Whether repeats are drawn, or their distribution is computed from the label log-probabilities of one call."""
@@ -37,7 +43,8 @@ class Sampling:
     channel
         How the verdict is asked for and read.
     constrained
-        Whether decoding is restricted to the labels where the engine can do that.
+        Whether decoding is restricted to the labels where the engine can do that; not for a reply that is
+        written out (:data:`WRITTEN_CHANNELS`).
     method
         ``exact`` asks once for the log-probabilities of the labels instead of drawing.
     reasoning_effort
@@ -69,8 +76,17 @@ class Sampling:
             raise ValueError(f"channel: {self.channel!r}; expected one of {list(CHANNELS)}")
         if self.method not in METHODS:
             raise ValueError(f"method: {self.method!r}; expected one of {list(METHODS)}")
+        if self.channel in WRITTEN_CHANNELS:
+            self._check_written()
         if self.method == "exact" and self.temperature == 0:
             raise ValueError("temperature: 0 with method 'exact'; expected above 0")
+
+    def _check_written(self) -> None:
+        written = f"channel {self.channel!r}, whose reply is written out"
+        if self.constrained:
+            raise ValueError(f"constrained: true with {written}; expected false")
+        if self.method == "exact":
+            raise ValueError(f"method: 'exact' with {written}; expected 'sampled'")
 
     @property
     def asked_repeats(self) -> int:

@@ -27,7 +27,17 @@ _OVERHEAD = 16
 """Tokens that a chat's form adds to its text, and a schema or tool a few dozen more."""
 
 _FORM_TOKENS = {"json": 60, "tool": 80}
-_REPLY_TOKENS = {"letter": 2, "word": 4, "logprobs": 1, "json": 12, "tool": 20}
+_REPLY_TOKENS = {
+    "letter": 2,
+    "word": 4,
+    "logprobs": 1,
+    "json": 12,
+    "tool": 20,
+    "score": 250,
+    "reasons": 150,
+    "confidence": 60,
+    "concepts": 150,
+}
 _THINKING_TOKENS = 400
 """What a reasoning model is expected to think about one item; it varies widely."""
 

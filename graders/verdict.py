@@ -11,7 +11,9 @@ __all__ = [
     "CallFailure",
     "CallTime",
     "Completion",
+    "ConceptUse",
     "Failure",
+    "Finding",
     "ParsedVerdict",
     "ParserRule",
     "Usage",
@@ -130,24 +132,44 @@ class CallFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class ConceptUse:
+    """The concepts that a grader found in a response, held against the reference's.
+
+    ``used`` and ``missing`` are of the reference (true positives, false negatives), ``foreign`` are used but not of
+    the reference (false positives). No concept stands twice.
+    """
+
+    used: tuple[str, ...]
+    missing: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
+Finding = ConceptUse | float
+"""What a reply says beside its label: concepts, or the grader's confidence in the label, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedVerdict:
     """What a parser read in one reply: a label xor a failure.
 
-    ``rule`` is the parser's name; ``evidence`` the part of the reply that decided.
+    ``rule`` is the parser's name; ``evidence`` the part of the reply that decided; ``finding`` what the reply says
+    beside its label, in the channels that ask for more than a label.
     """
 
     label: str | None
     failure: Failure | None
     rule: ParserRule
     evidence: str = ""
+    finding: Finding | None = None
 
     def __post_init__(self) -> None:
         _check_label_xor_failure(self.label, self.failure)
+        _check_finding(self.label, self.finding)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One grader's judgement of one item in one repeat: a label xor a failure."""
+    """One grader's judgement of one item in one repeat: a label xor a failure; ``finding`` only beside a label."""
 
     item_digest: str
     grader_id: str
@@ -156,11 +178,18 @@ class Verdict:
     failure: Failure | None
     rule: ParserRule
     detail: str = ""
+    finding: Finding | None = None
 
     def __post_init__(self) -> None:
         _check_label_xor_failure(self.label, self.failure)
+        _check_finding(self.label, self.finding)
 
 
 def _check_label_xor_failure(label: str | None, failure: str | None) -> None:
     if (label is None) == (failure is None):
         raise ValueError(f"verdict: label {label!r} and failure {failure!r}; expected exactly one of them")
+
+
+def _check_finding(label: str | None, finding: Finding | None) -> None:
+    if finding is not None and label is None:
+        raise ValueError(f"verdict: finding {finding!r} without a label; expected none beside a failure")

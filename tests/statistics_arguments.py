@@ -131,6 +131,43 @@ def both(data: Data) -> list[Any]:
     return [data.counts, data.second]
 
 
+def distance(data: Data, place: int) -> int:
+    """Steps of a label from the one that counts as right, also on a scale turned round."""
+    return abs(place - data.position)
+
+
+def steps_from_positive(data: Data) -> list[float]:
+    numbers = [1.0 - 0.5 * distance(data, place) for place in range(len(data.labels))]
+    return [0.25 if label == "PERFECT" else one for label, one in zip(data.labels, numbers, strict=True)]
+
+
+def sets_of_labels(data: Data) -> list[set[str]]:
+    sets = [({"x"}, {"y"}, {"x", "y"})[distance(data, place)] for place in range(len(data.labels))]
+    return [set() if label == "PERFECT" else one for label, one in zip(data.labels, sets, strict=True)]
+
+
+def third_label(data: Data) -> str:
+    return next(label for label in data.labels if label not in (data.positive, data.not_attempted))
+
+
+def verdicts_right(data: Data) -> list[list[bool]]:
+    return [
+        [label == given for given, count in zip(data.labels, row, strict=True) for _ in range(count)]
+        for label, row in zip(data.reference, data.counts, strict=True)
+    ]
+
+
+def verdicts_confidence(data: Data) -> list[list[float]]:
+    sure = [(0.9, 0.55, 0.75)[distance(data, place)] for place in range(len(data.labels))]
+    return [[one for one, count in zip(sure, row, strict=True) for _ in range(count)] for row in data.counts]
+
+
+def tallies(data: Data) -> list[list[tuple[int, int, int]]]:
+    """What each verdict might have found: a tally by the steps of its label from the right one."""
+    found = [((3, 0, 1), (2, 1, 1), (0, 2, 3))[distance(data, place)] for place in range(len(data.labels))]
+    return [[one for one, count in zip(found, row, strict=True) for _ in range(count)] for row in data.counts]
+
+
 VALUES = {"values": gains, "clusters": kept}
 MEANS = {"item_means": right_of, "clusters": kept}
 PAIR = {

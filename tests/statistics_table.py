@@ -30,9 +30,15 @@ from statistics_arguments import (
     kept,
     of,
     right_of,
+    sets_of_labels,
+    steps_from_positive,
     sums,
     table,
+    tallies,
+    third_label,
     three,
+    verdicts_confidence,
+    verdicts_right,
     without_each,
     wrong,
 )
@@ -121,6 +127,9 @@ STATISTICS: dict[str, Statistic] = {
     ),
     # errors
     "bounded_error_rates": of(errors.bounded_error_rates),
+    "confidence_calibration": of(
+        errors.confidence_calibration, right=verdicts_right, confidence=verdicts_confidence, bins=always(5)
+    ),
     "confusion_matrix": of(errors.confusion_matrix),
     "coverage": of(errors.coverage),
     "error_rate_bounds": of(errors.error_rate_bounds),
@@ -130,11 +139,14 @@ STATISTICS: dict[str, Statistic] = {
     "kish_size": of(errors.kish_size, probabilities=chances),
     "majority_curve": of(errors.majority_curve),
     "majority_error_rates": of(errors.majority_error_rates),
+    "score_error_bounds": of(errors.score_error_bounds, values=steps_from_positive),
+    "score_errors": of(errors.score_errors, values=steps_from_positive),
     "split_wrong_verdicts": of(
         errors.split_wrong_verdicts, wrong=wrong, valid=lambda d: [sum(row) for row in d.counts]
     ),
     "weighted_rate": of(errors.weighted_rate, probabilities=chances, **MEANS),
     # intervals
+    "bounded_mean": of(intervals.bounded_mean, **MEANS),
     "clustered_standard_error": of(intervals.clustered_standard_error, **MEANS),
     "clustered_wilson": of(intervals.clustered_wilson, **MEANS),
     "few_clusters": of(intervals.few_clusters, estimate=gain),
@@ -151,6 +163,7 @@ STATISTICS: dict[str, Statistic] = {
     **by_scale("human_agreement", raters.human_agreement),
     "human_ceiling": of(raters.human_ceiling),
     "human_consensus": of(raters.human_consensus),
+    "label_set_agreement": of(raters.label_set_agreement, parts=sets_of_labels),
     **by_scale("multi_rater_agreement", raters.multi_rater_agreement, **RATERS),
     # repeats
     **by_scale("alpha_repeats", repeats.alpha_repeats),
@@ -178,6 +191,9 @@ STATISTICS: dict[str, Statistic] = {
     # scores
     "benchmark_scores": of(scores.benchmark_scores, **SHARES),
     "benchmark_scores bootstrap": of(scores.benchmark_scores, method=lambda _: "bootstrap", **SHARES),
+    "concept_scores": of(scores.concept_scores, tallies=tallies),
+    "hallucination_bounds": of(scores.hallucination_bounds, incorrect=third_label),
+    "hallucination_rate": of(scores.hallucination_rate, incorrect=third_label, **SHARES),
     "item_shares": of(scores.item_shares),
     "paired_score_differences": of(scores.paired_score_differences, **TWO_SETS),
     "paired_score_differences bootstrap": of(scores.paired_score_differences, test=lambda _: "bootstrap", **TWO_SETS),
@@ -206,6 +222,7 @@ EXEMPT = {
     "heterogeneity": "of effects and their covariance",
     "invert_confusion": "of shares and confusion matrices",
     "labels_for_half_width": "of a rate and a design",
+    "masi_distance": "of two sets",
     "missing_question_bounds": "of whole questions of several models",
     "paired_power": "of a design",
     "pareto_front": "of criteria",
@@ -235,6 +252,7 @@ CHECKED_ELSEWHERE = {
     "first_look_above": "test_experiments_stats_anytime.py",
     "missing_item_bounds": "test_experiments_stats_correction_missing_items.py",
     "missing_question_bounds": "test_experiments_stats_score_effects.py",
+    "masi_distance": "test_experiments_stats_label_sets.py",
     "planned_bounds": "test_experiments_stats_planning.py",
     "question_means": "test_experiments_stats_anytime.py",
     "random_order": "test_experiments_stats_anytime.py",
@@ -267,6 +285,7 @@ WITHOUT_ESTIMATES = {
     "exact_bounds",
     "exact_entropy",
     "few_clusters",
+    "hallucination_bounds",
     "human_consensus",
     "item_entropy",
     "item_shares",
@@ -275,6 +294,7 @@ WITHOUT_ESTIMATES = {
     "paired_table",
     "percentile_interval",
     "score_bounds",
+    "score_error_bounds",
     "score_gradient",
     "score_value",
     "sign_flip_tests",

@@ -42,7 +42,14 @@ from graders.sampling import CHANNELS, Sampling
 from graders.verdict import FAILURES
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("docs/sets.md", "docs/experiments.md", "docs/prompts.md", "docs/services.md", "docs/models.md")
+PAGES = (
+    "docs/sets.md",
+    "docs/experiments.md",
+    "docs/prompts.md",
+    "docs/rubrics.md",
+    "docs/services.md",
+    "docs/models.md",
+)
 FIGURES = (
     "docs/guide.md",
     "docs/labels_and_gates.md",

@@ -197,7 +197,15 @@ def test_fewer_questions_do_not_tell_more(name: str) -> None:
         assert np.mean(found) > 0.87, (where, found)
 
 
-ASKED_OF_ALL = {"bounded_error_rates", "coverage", "error_rate_bounds", "exact_bounds", "score_bounds"}
+ASKED_OF_ALL = {
+    "bounded_error_rates",
+    "coverage",
+    "error_rate_bounds",
+    "exact_bounds",
+    "hallucination_bounds",
+    "score_bounds",
+    "score_error_bounds",
+}
 
 
 @every

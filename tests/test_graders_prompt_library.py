@@ -44,6 +44,10 @@ def test_published_prompts_are_what_the_lock_says() -> None:
 def test_shipped_names(own: Path) -> None:
     names = {entry.name for entry in list_prompts()}
     assert names == {
+        "der2_concepts",
+        "der2_errors",
+        "der2_rubric",
+        "omniscience",
         "simpleqa",
         "simpleqa_abstention_is_wrong",
         "simpleqa_guessing_was_free",
@@ -51,6 +55,7 @@ def test_shipped_names(own: Path) -> None:
         "simpleqa_verified",
         "simpleqa_verified_abstention_is_wrong",
         "simpleqa_verified_guessing_was_free",
+        "yes_no_confidence",
     }
     assert {entry.origin for entry in list_prompts()} == {"shipped"}
 

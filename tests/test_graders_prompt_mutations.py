@@ -17,6 +17,8 @@ from graders.prompt_mutations import MUTATIONS, mutate_prompt, mutation_of
 from graders.verdict import Completion
 
 SHIPPED = [entry.reference for entry in list_prompts(folder=None) if entry.origin == "shipped"]
+WITH_EXAMPLES = [reference for reference in SHIPPED if load_prompt(reference).examples]
+BY_LETTER = [one for one in SHIPPED if one.startswith("simpleqa") and "short" not in one]
 ORDERS = ("examples-reversed", "examples-grouped")
 
 FILE = """+++
@@ -47,7 +49,7 @@ def rules_of(prompt: GraderPrompt) -> str:
     return prompt.text.partition("\n\n<question>")[0]
 
 
-@pytest.mark.parametrize("reference", SHIPPED)
+@pytest.mark.parametrize("reference", WITH_EXAMPLES)
 @pytest.mark.parametrize("mutation", ORDERS)
 def test_another_order_of_the_examples_changes_no_line_but_its_place(reference: str, mutation: str) -> None:
     plain = load_prompt(reference)
@@ -75,7 +77,7 @@ def test_grouped_examples_stand_worst_label_first_and_else_as_they_stood() -> No
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("reference", [one for one in SHIPPED if "short" not in one])
+@pytest.mark.parametrize("reference", BY_LETTER)
 def test_letters_permuted_are_a_derangement_told_in_the_whole_text(reference: str) -> None:
     plain = load_prompt(reference)
     mutated = mutate_prompt(plain, "letters-permuted")
@@ -90,6 +92,13 @@ def test_letters_permuted_are_a_derangement_told_in_the_whole_text(reference: st
         start = mutated.text.index(example.response.replace("$", "$$"))
         grade = mutated.text[start:].split("Grade: ", 1)[1][0]
         assert grade == mutated.scale.letters[example.label]
+
+
+def test_a_fourth_letter_takes_part_too() -> None:
+    mutated = mutate_prompt(load_prompt("omniscience@1.0.0"), "letters-permuted")
+    letters = {"CORRECT": "B", "INCORRECT": "C", "PARTIAL_ANSWER": "D", "NOT_ATTEMPTED": "A"}
+    assert mutated.scale.letters == letters
+    assert all(f"{letter}, {label}" in mutated.text for label, letter in letters.items())
 
 
 def test_letters_permuted_as_often_as_there_are_letters_are_the_prompt_again() -> None:

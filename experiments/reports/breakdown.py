@@ -8,6 +8,7 @@ from calibration_sets.calibration_set import Consensus
 from experiments.reports.measures import count_fields, error_rate_fields, raw_agreement, repeat_fields
 from experiments.reports.reasons import agreement_reason
 from experiments.reports.sample import Sample
+from experiments.reports.score_measures import score_error_fields
 
 __all__ = ["NO_KIND", "by_dispute", "by_kind"]
 
@@ -46,6 +47,7 @@ def _part(sample: Sample, *, level: float) -> dict[str, Any]:
     return {
         **count_fields(sample),
         **errors,
+        "score_errors": score_error_fields(sample, level=level),
         **repeats,
         "agreement": {"raw": raw},
         "not_defined": {**error_reasons, **repeat_reasons, **raw_reasons},

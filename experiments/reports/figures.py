@@ -19,6 +19,7 @@ __all__ = [
     "rate_text",
     "short_coefficient",
     "short_percent",
+    "signed_text",
 ]
 
 NOT_DEFINED = "not defined"
@@ -54,6 +55,16 @@ def coefficient_text(estimate: Fields, reason: str | None = None) -> str:
     if estimate["low"] is None:
         return f"{estimate['value']:.3f} [no interval]"
     return f"{estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
+
+
+def signed_text(estimate: Fields, reason: str | None = None, *, digits: int = 3) -> str:
+    """``+0.053 [-0.010, +0.116]``, a number that may lie on either side of 0, or why there is none."""
+    if estimate["value"] is None:
+        return _undefined(reason)
+    shown = f"{estimate['value']:+.{digits}f}"
+    if estimate["low"] is None:
+        return f"{shown} [no interval]"
+    return f"{shown} [{estimate['low']:+.{digits}f}, {estimate['high']:+.{digits}f}]"
 
 
 def short_percent(estimate: Fields) -> str:

@@ -24,6 +24,8 @@ from experiments.reports.label_bias_pages import label_bias_section
 from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import inconsistent_section, range_section
 from experiments.reports.parser_pages import parser_section
+from experiments.reports.rubric_pages import rubric_sections, score_section
+from experiments.reports.summary_rates import summary_rates
 from graders.pricing import Cost
 
 __all__ = ["build_grader_pages"]
@@ -39,7 +41,8 @@ def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
     words = label_words(report["set"])
     return [
         _identity(grader),
-        _error_rates(grader, words),
+        score_section(grader, words) if grader.get("score_errors") else _error_rates(grader, words),
+        *rubric_sections(grader, words),
         _confusion(grader, words),
         _failures(grader),
         _repeats(grader),
@@ -263,24 +266,25 @@ def _error_bars(rows: Collection[Fields], false_negatives: int, false_positives:
 def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Section]:
     if not parts:
         return []
+    rates = summary_rates(tuple(parts.values()))
     rows = tuple(
         (
             name,
             f"{part['n_items']:,}",
             f"{part['n_verdicts']:,}/{part['n_expected']:,}",
-            _part_rate(part["false_negative_rate"]),
-            _part_rate(part["false_positive_rate"]),
+            *map(_part_rate, rates.of(part)),
             brief(short_percent(part["agreement"]["raw"])),
             brief(short_percent(part["pairwise_disagreement"])),
         )
         for name, part in parts.items()
     )
-    columns = (first, "items", "valid", "false negatives", "false positives", "agree", "pairwise")
+    columns = (first, "items", "valid", *rates.names, "agree", "pairwise")
     note = (
         "Valid: valid verdicts over those asked for. A dash: not defined, no item of that sort has the labels and "
         "verdicts for it; n counts items."
     )
-    table = Table(columns, rows, breaks=(5,), bars=_error_bars(parts.values(), 3, 4))
+    bars = tuple(Bars(3 + place, tuple(rates.of(part)[place]["value"] for part in parts.values())) for place in (0, 1))
+    table = Table(columns, rows, breaks=(5,), bars=bars)
     return [Section(heading, 3, (table, Paragraph(note, once=True)))]
 
 

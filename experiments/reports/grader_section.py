@@ -25,6 +25,7 @@ from experiments.reports.measures import (
 )
 from experiments.reports.plain import plain_value
 from experiments.reports.reference_labels import ReferenceLabels
+from experiments.reports.rubric_measures import rubric_fields
 from experiments.reports.sample import Sample
 
 __all__ = ["build_grader_section"]
@@ -75,6 +76,7 @@ def build_grader_section(
         **repeats,
         **alpha,
         **agreement,
+        **rubric_fields(results, sample, level=level, seed=seed),
         "majority": majority_fields(sample, level=level),
         "label_bias": label_bias_fields(results, sample, level=level, seed=seed),
         "by_kind": by_kind(sample, level=level),

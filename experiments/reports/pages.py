@@ -21,13 +21,13 @@ from experiments.reports.forests import rate_forest
 from experiments.reports.grader_pages import build_grader_pages
 from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import human_range_section
+from experiments.reports.summary_rates import SummaryRates, summary_rates
 
 __all__ = ["build_document"]
 
 Fields = Mapping[str, Any]
 
-SUMMARY_FIGURES = ("false negatives", "false positives", "coverage", "flip", "R", "pairwise", "alpha")
-ERROR_FIELDS = ("false_negative_rate", "false_positive_rate")
+SUMMARY_FIGURES = ("coverage", "flip", "R", "pairwise", "alpha")
 UNDEFINED_LEGEND = "-: not defined; the reasons stand below."
 
 
@@ -87,26 +87,24 @@ def _warnings(report: Fields) -> list[Section]:
 def _summary(report: Fields) -> Section:
     graders = report["graders"]
     names = tuple(_name(grader) for grader in graders)
-    rows = tuple(_summary_row(grader) for grader in graders)
-    columns: tuple[str, ...] = ("#", "grader", *SUMMARY_FIGURES)
+    rates = summary_rates(graders)
+    rows = tuple(_summary_row(grader, rates) for grader in graders)
+    columns: tuple[str, ...] = ("#", "grader", *rates.names, *SUMMARY_FIGURES)
     drawn = [drawn_text(grader) for grader in graders]
     if len({text for text in drawn if text != DASH}) > 1:
         columns = (*columns[:2], "drawn at", *columns[2:])
         rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, drawn, strict=True))
     legend = [Paragraph(UNDEFINED_LEGEND)] if any(DASH in row[2:] for row in rows) else []
-    reading = (Paragraph(text) for text in _reading(report["set"]["scale"]["positive"], label_words(report["set"])))
-    first_rate = columns.index(SUMMARY_FIGURES[0])
+    reading = (
+        Paragraph(text) for text in _reading(rates, report["set"]["scale"]["positive"], label_words(report["set"]))
+    )
+    first_rate = columns.index(rates.names[0])
     bars = tuple(
-        Bars(first_rate + place, tuple(grader[field]["value"] for grader in graders))
-        for place, field in enumerate(ERROR_FIELDS)
+        Bars(first_rate + place, tuple(rates.of(grader)[place]["value"] for grader in graders)) for place in range(2)
     )
     table = Table(columns, rows, n_text=2, breaks=(len(columns) - 4,), bars=bars)
     forest = rate_forest(
-        [
-            (f"{row[0]} {row[1]}", [grader[field] for field in ERROR_FIELDS])
-            for row, grader in zip(rows, graders, strict=True)
-        ],
-        SUMMARY_FIGURES[:2],
+        [(f"{row[0]} {row[1]}", rates.of(grader)) for row, grader in zip(rows, graders, strict=True)], rates.names
     )
     return Section("Summary", 2, (table, *legend, Bullets(names), *forest, *reading))
 
@@ -125,12 +123,13 @@ def _name(grader: Fields) -> str:
     return f"{grader['number']} = {title} (id {grader['grader_id']})"
 
 
-def _summary_row(grader: Fields) -> tuple[str, ...]:
+def _summary_row(grader: Fields, rates: SummaryRates) -> tuple[str, ...]:
+    first, second = rates.of(grader)
     return (
         str(grader["number"]),
         grader["model"].rpartition("/")[2],
-        brief(rate_text(grader["false_negative_rate"])),
-        brief(rate_text(grader["false_positive_rate"])),
+        brief(rate_text(first)),
+        brief(rate_text(second)),
         brief(percent(grader["coverage"])),
         brief(short_percent(grader["flip_rate"])),
         str(grader["flip_rate"]["repeats"] or grader["n_repeats"]),
@@ -139,12 +138,10 @@ def _summary_row(grader: Fields) -> tuple[str, ...]:
     )
 
 
-def _reading(positive: str | None, words: LabelWords) -> tuple[str, str]:
-    right = positive or "the label that counts as right"
+def _reading(rates: SummaryRates, positive: str | None, words: LabelWords) -> tuple[str, str]:
     return (
         "Rates are single-draw rates: the mean over items of the share of an item's valid verdicts that are "
-        f"wrong. False negatives: {words.giver} said {right}, the grader did not. False positives: {words.giver} said "
-        f"anything else, the grader said {right}.",
+        f"wrong. {rates.meaning(words, positive)}",
         "Coverage is valid verdicts over verdicts asked for; a failure is never counted as a label. The flip "
         "rate, items with two or more different labels, grows with the number R of repeats; the pairwise "
         "disagreement of two repeats does not. Alpha is Krippendorff's, with repeats as raters.",

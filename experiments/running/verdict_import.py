@@ -11,6 +11,7 @@ from typing import cast
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import Item, content_digest
 from calibration_sets.loader import load_set
+from calibration_sets.scale import LabelScale
 from calibration_sets.strict import raise_problems, shorten
 from calibration_sets.tables import Row, Table, cell_text, read_table, refuse_queue
 from experiments.errors import ImportFileError
@@ -18,6 +19,7 @@ from experiments.specs.experiment import Analyses, check_run_name
 from experiments.store.run_records import GraderRecord, write_run
 from experiments.store.run_store import CompletionKey, RunStore
 from experiments.store.set_snapshot import identify_set
+from graders.sampling import Channel
 from graders.verdict import FAILURES, CallFailure, Completion, Failure
 
 __all__ = ["FIELDS", "import_verdicts"]
@@ -248,6 +250,13 @@ def _check_once(row: _Row, item: Item, seen: dict[tuple[str, str, int], tuple[st
         )
 
 
+def _channel(scale: LabelScale) -> Channel:
+    """How imported replies are read: words cannot tell a label such as ``0.25``, or one that is a set."""
+    if scale.values is not None and any("." in label for label in scale.labels):
+        return "score"
+    return "reasons" if scale.parts is not None else "word"
+
+
 def _describe(title: str, rows: Sequence[_Row], calibration_set: CalibrationSet) -> GraderRecord:
     """An imported grader is its verdicts: its id covers them all, its sampling is not known."""
     content = sorted([row.key.item_digest, row.key.repeat, repr(row.answer)] for row in rows)
@@ -257,7 +266,7 @@ def _describe(title: str, rows: Sequence[_Row], calibration_set: CalibrationSet)
         model=f"imported/{title}",
         prompt=None,
         rubric=None,
-        channel="word",
+        channel=_channel(calibration_set.scale),
         scale=calibration_set.scale,
         sampling={**unknown, "channel": None, "repeats": 1 + max(row.key.repeat for row in rows)},
     )

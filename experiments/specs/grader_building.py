@@ -18,7 +18,7 @@ from graders.ledger import apply_overrides, find_model
 from graders.prompt import GraderPrompt
 from graders.prompt_library import load_prompt
 from graders.providers import is_service, model_digest, needs_address, takes_prompt
-from graders.sampling import Sampling
+from graders.sampling import WRITTEN_CHANNELS, WRITTEN_TOKENS, Sampling
 
 __all__ = ["build_endpoint", "build_graders", "find_capabilities", "is_file", "resolve_model"]
 
@@ -122,6 +122,8 @@ def _build_sampling(
     settings: Mapping[str, Any], prompt: GraderPrompt | None, capabilities: Capabilities, where: str
 ) -> Sampling:
     defaults: dict[str, Any] = {"channel": prompt.channel if prompt else "word"}
+    if settings.get("channel", defaults["channel"]) in WRITTEN_CHANNELS:
+        defaults |= {"constrained": False, "max_tokens": WRITTEN_TOKENS}
     if capabilities.default_max_tokens is not None and settings.get("reasoning_effort") != "none":
         defaults["max_tokens"] = capabilities.default_max_tokens
     try:

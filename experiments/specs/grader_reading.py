@@ -182,6 +182,7 @@ class _Reader:
             parsed.failure,
             parsed.rule,
             self._one_evidence.setdefault(parsed.evidence, parsed.evidence),
+            parsed.finding,
         )
         self._reading.verdicts[rule].append(verdict)
 

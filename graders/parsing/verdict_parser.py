@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 
 from calibration_sets.scale import LabelScale
+from graders.parsing.concept_lists import read_concepts
+from graders.parsing.confidence_line import read_confidence
 from graders.parsing.label_words import build_vocabulary
+from graders.parsing.reasons_line import read_reasons
 from graders.parsing.robust_rule import read_reply
+from graders.parsing.score_line import read_score
 from graders.sampling import Channel
 from graders.verdict import Completion, Failure, ParsedVerdict, ParserRule
 
@@ -21,6 +26,14 @@ PARSER_VERSION = "1.0.0"
 """Raised whenever a rule reads any reply differently than before."""
 
 _REFUSED = frozenset({"refusal", "content_filter"})
+
+_WRITTEN: Mapping[Channel, Callable[[str | None, LabelScale, str | None], ParsedVerdict]] = {
+    "score": read_score,
+    "reasons": read_reasons,
+    "confidence": read_confidence,
+    "concepts": read_concepts,
+}
+"""Readers of the replies that are written out: text, scale, stop reason."""
 
 
 def parse_verdict(
@@ -70,7 +83,9 @@ def parse_completion(
 
     The ``logprobs`` channel takes the label with the highest log-probability, and nothing else: where
     these are missing, or two labels are exactly equal, there is no verdict, whatever the text says.
-    The other channels read the text; a tool call's arguments are its text.
+    The other channels read the text; a tool call's arguments are its text. Of a reply that is written
+    out they read its end: the line of its score, of its reasons or of its verdict with a confidence, or
+    its lists of concepts; a list or a confidence stands in the verdict's ``finding``.
 
     Raises
     ------
@@ -79,6 +94,8 @@ def parse_completion(
     """
     if channel == "logprobs" and rule == "robust":
         return _most_probable(completion, scale)
+    if channel in _WRITTEN and rule == "robust":
+        return _WRITTEN[channel](completion.text, scale, completion.stop_reason)
     return parse_verdict(completion.text, scale, rule=rule, stop_reason=completion.stop_reason)
 
 

@@ -1,5 +1,6 @@
 """Intervals for a rate, clustered by question."""
 
+from experiments.stats.intervals.bounded_mean import bounded_mean
 from experiments.stats.intervals.clustered_wilson import (
     clustered_standard_error,
     clustered_wilson,
@@ -11,6 +12,7 @@ from experiments.stats.intervals.rate_intervals import METHODS, RateMethod, rate
 __all__ = [
     "METHODS",
     "RateMethod",
+    "bounded_mean",
     "clustered_standard_error",
     "clustered_wilson",
     "few_clusters",

@@ -8,6 +8,7 @@ from experiments.stats.raters.alternative_annotator import (
 from experiments.stats.raters.consensus import DawidSkeneConsensus, HumanConsensus, dawid_skene, human_consensus
 from experiments.stats.raters.grader_beside_people import GraderBesidePeople, grader_beside_people
 from experiments.stats.raters.human_ceiling import HumanCeiling, RaterCeiling, human_ceiling
+from experiments.stats.raters.label_sets import LabelSetAgreement, label_set_agreement, masi_distance
 from experiments.stats.raters.multi_rater import MultiRaterAgreement, multi_rater_agreement
 from experiments.stats.raters.rater_agreement import Agreement, HumanAgreement, agreement, human_agreement
 
@@ -19,6 +20,7 @@ __all__ = [
     "HumanAgreement",
     "HumanCeiling",
     "HumanConsensus",
+    "LabelSetAgreement",
     "MultiRaterAgreement",
     "RaterCeiling",
     "RaterComparison",
@@ -29,5 +31,7 @@ __all__ = [
     "human_agreement",
     "human_ceiling",
     "human_consensus",
+    "label_set_agreement",
+    "masi_distance",
     "multi_rater_agreement",
 ]
