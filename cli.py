@@ -10,15 +10,20 @@ from typing import Annotated, NoReturn
 import typer
 
 import calibration_sets.commands
+import calibration_sets.curation.commands
 import experiments.commands.ab
 import experiments.commands.answers
+import experiments.commands.audit
 import experiments.commands.choose
+import experiments.commands.curate_embed
+import experiments.commands.curate_traits
 import experiments.commands.drift
 import experiments.commands.gate
 import experiments.commands.labels
 import experiments.commands.plan
 import experiments.commands.probe
 import experiments.commands.queue
+import experiments.commands.regimes
 import experiments.commands.report
 import experiments.commands.review
 import experiments.commands.run
@@ -65,6 +70,7 @@ for command in (
     experiments.commands.report.report,
     experiments.commands.choose.choose,
     experiments.commands.ab.ab,
+    experiments.commands.regimes.regimes,
     experiments.commands.score.score,
     experiments.commands.probe.probe,
     experiments.commands.gate.gate,
@@ -78,6 +84,10 @@ app.add_typer(experiments.commands.plan.plan_app, name="plan")
 app.add_typer(experiments.commands.queue.queue_app, name="queue")
 app.add_typer(experiments.commands.labels.labels_app, name="labels")
 app.add_typer(calibration_sets.commands.app, name="sets")
+calibration_sets.curation.commands.curate_app.command()(experiments.commands.curate_embed.embed)
+calibration_sets.curation.commands.curate_app.command()(experiments.commands.curate_traits.traits)
+app.add_typer(calibration_sets.curation.commands.curate_app, name="curate")
+app.add_typer(experiments.commands.audit.audit_app, name="audit")
 app.add_typer(graders.commands.graders_app, name="graders")
 app.add_typer(experiments.commands.answers.answers_app, name="answers")
 app.add_typer(graders.models_commands.models_app, name="models")

@@ -17,7 +17,7 @@ from calibration_sets.loader import ITEMS, LABELS, SET, load_set, read_items, re
 from calibration_sets.records import item_data, label_data, set_data
 from calibration_sets.strict import parse_json, raise_problems, read_text
 
-__all__ = ["json_line", "stamp_labels", "write_lines", "write_set"]
+__all__ = ["json_line", "replace_text", "stamp_labels", "write_lines", "write_set"]
 
 _FILES = frozenset({SET, ITEMS, LABELS})
 
@@ -80,7 +80,7 @@ def _write_files(calibration_set: CalibrationSet, folder: Path) -> None:
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write one JSON object a line; an existing file is replaced only when all is written."""
-    _replace_text(path, "".join(f"{json_line(row, path.name)}\n" for row in rows))
+    replace_text(path, "".join(f"{json_line(row, path.name)}\n" for row in rows))
 
 
 def json_line(row: Mapping[str, Any], where: str) -> str:
@@ -95,7 +95,8 @@ def json_line(row: Mapping[str, Any], where: str) -> str:
     return re.sub("[\x7f\x85\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file at once or not at all; one that is there keeps its mode."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         scratch.write_text(text, encoding="utf-8", newline="\n")
@@ -147,5 +148,5 @@ def stamp_labels(folder: Path) -> int:
         row = {"item": item} | parse_json(lines[at - 1]) | {"digest": digests[item]}
         lines[at - 1] = json_line(row, LABELS)
     if unstamped:
-        _replace_text(path, "\n".join(lines))
+        replace_text(path, "\n".join(lines))
     return len(unstamped)
