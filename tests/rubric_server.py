@@ -15,7 +15,7 @@ from fault_server import FaultServer
 from calibration_sets.calibration_set import CalibrationSet
 from graders.prompt_library import load_prompt
 
-__all__ = ["RubricServer", "steps_near"]
+__all__ = ["RubricServer", "Say", "steps_near"]
 
 Say = Callable[[str, random.Random], str]
 """From people's label of an item and a source of chance to a reply."""

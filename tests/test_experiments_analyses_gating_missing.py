@@ -17,6 +17,7 @@ from experiments.analyses.gates.gating import Gate, check_gate, check_rule
 from experiments.analyses.gates.gating_page import decision_text, gate_document, gate_fields
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.analyses.measuring import measure
+from experiments.analyses.score_values import SCORE_MEASURES
 from experiments.reports.exact_sample import with_distributions
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import bounded_error_rates
@@ -146,7 +147,7 @@ def test_no_way_to_fill_in_gives_a_lower_kappa(runs: Any) -> None:
     assert max(values) == pytest.approx(bounds[0].value) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", [one for one in MEASURES if one not in ("coverage", "failure_rate")])
+@pytest.mark.parametrize("name", [one for one in MEASURES if one not in ("coverage", "failure_rate", *SCORE_MEASURES)])
 @pytest.mark.parametrize("worse", [False, True])
 def test_a_completed_sample_has_every_verdict_and_keeps_those_that_came(runs: Any, name: str, worse: bool) -> None:
     sample = graded(runs, [("C", "CI-"), ("I", "---"), ("N", "NNN"), ("C", "--C"), ("", "C--")]).sample

@@ -5,75 +5,31 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rubric_server import RubricServer, steps_near
+from rubric_server import Say, steps_near
+from rubric_studies import made_set, run_study
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.importers import import_saf
-from calibration_sets.item import HumanLabel, Item
-from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SCALES
 from calibration_sets.writer import write_set
 from experiments.reports import build_report, render_text
-from experiments.running.runner import run_experiment
 from experiments.running.verdict_import import import_verdicts
-from experiments.specs.experiment import load_experiment
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
-from graders.providers import open_client
 
-EXPERIMENT = """
-name = "study"
-set = "made"
-sampling = {{ temperature = 1.0, repeats = {repeats} }}
-
-{items}
-[[graders]]
-prompt = "{prompt}"
-model = "openai-compatible/judge"
-base_url = "{url}"
-"""
-
-Say = Callable[[str, random.Random], str]
 Graded = Callable[..., dict[str, Any]]
-
-
-def made_set(scale: str, labels: list[str], *, respondents: str = "s", reference: str = "r") -> CalibrationSet:
-    """Two items a question, each with a label of people."""
-    rubric = f"{scale}@1.0.0"
-    items = tuple(
-        Item(f"i{n}", f"q{n // 2}?", parse_reference(reference), f"a{n}", f"q{n // 2}", respondent=who)
-        for n, who in zip(range(len(labels)), cycle(respondents), strict=False)
-    )
-    given = tuple(
-        HumanLabel(one.item_id, one.digest, "p", label, rubric) for one, label in zip(items, labels, strict=True)
-    )
-    return CalibrationSet(
-        "made", "1.0.0", rubric, SCALES[scale], "human", "CC0-1.0", "made up", "Made up.", items, given
-    )
 
 
 @pytest.fixture
 def graded(tmp_path: Path) -> Graded:
-    def run(
-        found: CalibrationSet,
-        prompt: str,
-        say: Say,
-        *,
-        repeats: int = 2,
-        items: str = "",
-    ) -> dict[str, Any]:
-        write_set(found, tmp_path / "made")
-        with RubricServer(found, prompt, say) as server, RunStore(tmp_path / "runs.sqlite") as store:
-            file = tmp_path / "study.toml"
-            file.write_text(EXPERIMENT.format(repeats=repeats, items=items, prompt=prompt, url=server.openai_url))
-            experiment = load_experiment(file)
-            run_experiment(experiment, store, open_client)
-            data, _ = load_run_data(store, experiment.run_id)
+    def run(found: CalibrationSet, prompt: str, say: Say, *, repeats: int = 2, items: str = "") -> dict[str, Any]:
+        run_id = run_study(tmp_path, found, prompt, say, repeats=repeats, items=items)
+        with RunStore(tmp_path / "runs.sqlite") as store:
+            data, _ = load_run_data(store, run_id)
         return build_report(data)
 
     return run

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.analyses.graded_samples import positive_of
+from experiments.analyses.score_values import SCORE_MEASURES, score_worst_places
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.sample import Sample
 
@@ -34,13 +35,14 @@ def complete_sample(sample: Sample, reference: Sequence[str | None], name: str, 
         Whether as bad. Error rates: on the wrong side of the label that counts as right. Kappa: another label than
         people's, the most frequent one (the farthest where labels have an order), which is its least value as long
         as it is above 0. Self-consistency: as unlike the item's other verdicts as can be, which is exact for
-        ``flip_rate`` and ``pairwise_disagreement`` and near it for ``alpha_repeats``. As good: people's label, or
-        the item's most frequent one.
+        ``flip_rate`` and ``pairwise_disagreement`` and near it for ``alpha_repeats``. Errors of scores: at the end
+        of the scale that makes them largest. As good: people's label, or the item's most frequent one; of the bias
+        the lowest score.
 
     Raises
     ------
     SpecError
-        For an error rate where the scale names no label as right.
+        For an error rate where the scale names no label as right, an error of scores where labels are no numbers.
     """
     missing = np.asarray(sample.expected - sample.valid, dtype=np.int64)
     if name in SELF_CONSISTENCY and worse:
@@ -54,6 +56,8 @@ def complete_sample(sample: Sample, reference: Sequence[str | None], name: str, 
 
 def _labels(sample: Sample, reference: Sequence[str | None], name: str, *, worse: bool) -> NDArray[np.int64]:
     """(n,) the label that an item's missing verdicts get, by its place on the scale; 0 where people gave none."""
+    if name in SCORE_MEASURES:
+        return score_worst_places(sample, reference, name, worse=worse)
     n_labels = len(sample.scale.labels)
     places = [None if label is None else sample.scale.index(label) for label in reference]
     if not worse or n_labels < 2:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.analyses.choice.entrants import read_contest
+from experiments.analyses.right_label import right_label
 from experiments.errors import SpecError
 from experiments.reports.exact_sample import ExactSample, with_distributions
 from experiments.reports.inputs import GraderResults, RunData
@@ -101,19 +102,15 @@ def _pick(sample: Sample, rows: Sequence[int]) -> Sample:
     return picked
 
 
-def positive_of(sample: Sample) -> str:
-    """The label that counts as right.
+def positive_of(sample: Sample, where: str = "error rates") -> str:
+    """The label that counts as right; a message without one begins with ``where``.
 
     Raises
     ------
     SpecError
         If the scale names none.
     """
-    if sample.scale.positive is None:
-        raise SpecError(
-            f"scale {sample.scale.name!r}: no label counts as right; expected 'positive' in the set's scale"
-        )
-    return sample.scale.positive
+    return right_label(sample.scale, where)
 
 
 def positive_shares(sample: Sample) -> NDArray[np.float64]:

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 
 from experiments.analyses.completing import complete_sample
 from experiments.analyses.graded_samples import GradedSample, positive_of, wrong_shares
+from experiments.analyses.score_values import SCORE_MEASURES, is_scored, score_values
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.measures import agreement_fields, alpha_fields, error_rate_fields, repeat_fields
 from experiments.reports.sample import Sample
+from experiments.reports.score_measures import score_error_fields
 from experiments.stats.estimate import Estimate
 from experiments.stats.intervals import clustered_wilson
 from experiments.stats.repeats.inconsistency import item_disagreement
 
-__all__ = ["Measured", "item_values", "measure"]
+__all__ = ["Measured", "error_names", "item_values", "measure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def measure(graded: GradedSample, name: str, *, level: float) -> Measured:
     Raises
     ------
     SpecError
-        For an error rate where the scale names no label as right.
+        For an error rate where the scale names no label as right, for an error of scores where labels are no numbers.
     """
     found = _MEASURES[name](graded, name, level)
     if name in _ABOUT_MISSING or found.coverage is None or found.coverage == 1:
@@ -64,12 +66,13 @@ def _completed(graded: GradedSample, name: str, *, worse: bool) -> GradedSample:
 
 
 def _error(graded: GradedSample, name: str, level: float) -> Measured:
-    positive_of(graded.sample)
+    positive_of(graded.sample, name)
     fields, reasons = error_rate_fields(graded.sample, level=level)
     return Measured(name, Estimate(**fields[name]), fields["rate_coverage"][name], None, reasons.get(name))
 
 
 def _error_rate(graded: GradedSample, name: str, level: float) -> Measured:
+    positive_of(graded.sample, name)
     labelled = graded.sample.labelled
     wrong = wrong_shares(labelled, labelled.reference)
     return Measured(name, _mean(labelled, wrong, level), labelled.coverage, None, "no labelled item with a verdict")
@@ -91,6 +94,13 @@ def _kappa(graded: GradedSample, name: str, level: float) -> Measured:
     return Measured(name, estimate, graded.sample.labelled.coverage, None, reasons.get("agreement.cohen_kappa"))
 
 
+def _score(graded: GradedSample, name: str, level: float) -> Measured:
+    labelled = graded.sample.labelled
+    score_values(labelled, labelled.reference, name)  # refuses what is no score
+    fields = score_error_fields(graded.sample, level=level) or {}
+    return Measured(name, Estimate(**fields[name]), labelled.coverage, None, "no labelled item with a verdict")
+
+
 def _coverage(graded: GradedSample, name: str, level: float) -> Measured:
     sample = graded.sample
     shares = sample.valid / sample.expected
@@ -109,6 +119,7 @@ _MEASURES: Mapping[str, Callable[[GradedSample, str, float], Measured]] = {
     "failure_rate": _coverage,
     "alpha_repeats": _alpha,
     "kappa": _kappa,
+    **dict.fromkeys(SCORE_MEASURES, _score),
 }
 
 _ABOUT_MISSING = ("coverage", "failure_rate")
@@ -121,16 +132,26 @@ def _mean(sample: Sample, values: NDArray[np.float64], level: float) -> Estimate
     return clustered_wilson(values[used], clusters, repeats=repeats, level=level)
 
 
+def error_names(*samples: Sample) -> tuple[str, ...]:
+    """The rates of errors that all these samples have, two of either sort; none where labels allow neither."""
+    has_right = all(sample.scale.positive is not None for sample in samples)
+    rates = ("false_negative_rate", "false_positive_rate") if has_right else ()
+    return (*rates, *(("under_grading", "over_grading") if all(map(is_scored, samples)) else ()))
+
+
 def item_values(sample: Sample, reference: Sequence[str | None], name: str) -> NDArray[np.float64]:
     """(n,) an item's share behind one of ``gate_rules.COMPARED``, NaN where it has none."""
     if name == "failure_rate":
         return np.asarray(1 - sample.valid / sample.expected, dtype=np.float64)
     if name == "pairwise_disagreement":
         return _disagreements(sample)
+    if name in SCORE_MEASURES:
+        return score_values(sample, reference, name)
+    positive = positive_of(sample, name)
     wrong = wrong_shares(sample, reference)
     if name == "error_rate":
         return wrong
-    right = np.array([label == positive_of(sample) for label in reference], dtype=bool)
+    right = np.array([label == positive for label in reference], dtype=bool)
     return np.asarray(np.where(right == (name == "false_negative_rate"), wrong, np.nan), dtype=np.float64)
 
 

@@ -73,7 +73,8 @@ def _is_choice(data: RunData) -> bool:
 def _read_grid(data: RunData) -> WordingGrid | None:
     if data.answering is not None:
         prompts = {respondent.prompt for respondent in data.answering.respondents}
-        return read_answer_wordings(data) if len(prompts) > 1 else None
+        is_comparison = len(prompts) > 1 and not data.answering.has_regimes
+        return read_answer_wordings(data) if is_comparison else None
     prompts = {grader.prompt for grader in data.graders if grader.prompt}
     return read_grader_wordings(data) if len(prompts) > 1 and _is_choice(data) else None
 

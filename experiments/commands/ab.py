@@ -95,6 +95,8 @@ def ab(
         data, analyses = load_run_data(opened, run)
         spec = load_decisions(opened, run).ab
         known = None if calibration is None else _load(opened, calibration, calibration_store)
+    if data.answering is not None and data.answering.has_regimes:
+        raise SpecError(f"{data.run_id}: its prompts are regimes; expected a run of wordings (autorater regimes RUN)")
     if known is None:
         result = compare_wordings(_read(data, choice), spec, level=analyses.level, control=control)
     else:

@@ -43,7 +43,8 @@ def gate(
     """Check a grader against rules, from the store alone: exit 0 for pass, 1 for fail, 3 for undecided.
 
     Rules are about false_negative_rate, false_positive_rate, error_rate, flip_rate,
-    pairwise_disagreement, coverage, failure_rate, alpha_repeats and kappa. 'upper(x) <= L' passes
+    pairwise_disagreement, coverage, failure_rate, alpha_repeats and kappa; of scores about
+    under_grading, over_grading, bias and mean_absolute_error. 'upper(x) <= L' passes
     where the whole interval keeps the limit, fails where the whole interval is beyond it, and is
     undecided in between, as 'lower(x) >= L' is. 'lower(x) <= L' passes unless a breach is shown.
     'value(x)' looks at the value alone. What passes has to pass whatever the missing verdicts would
@@ -54,6 +55,7 @@ def gate(
       autorater gate quickstart --grader baseline/lexical --rule "upper(false_negative_rate) <= 3%"
       autorater gate nightly --rule "upper(error_rate) <= 0.05" --rule "value(coverage) >= 99%"
       autorater gate nightly --baseline pinned --not-worse "false_negative_rate by 0.01"
+      autorater gate essays --rule "upper(mean_absolute_error) <= 0.1" --rule "lower(bias) >= -0.05"
     """
     parsed, margins = [parse_rule(text) for text in rules or []], [parse_not_worse(text) for text in not_worse or []]
     _check_options(bool(parsed or margins), baseline, bool(margins), level)

@@ -14,6 +14,7 @@ from experiments.analyses.choice.choice_rule import SEED, RuleResult, apply_rule
 from experiments.analyses.choice.entrants import Contest
 from experiments.analyses.choice.panels import build_joint_candidates
 from experiments.analyses.choice.separation import Separation, plan_separation
+from experiments.analyses.right_label import right_label
 from experiments.errors import SpecError
 from experiments.reports.inputs import RunData
 from experiments.specs.decisions import ChooseSpec
@@ -155,9 +156,7 @@ def read_all_candidates(contest: Contest, spec: ChooseSpec) -> tuple[Candidate, 
     """Graders, panels and cascades of a contest that can be decided; ``SpecError`` as in :func:`choose_grader`."""
     if not contest.items:
         raise SpecError(f"run {contest.run_id}: no labelled item; expected a run over a set with labels")
-    if contest.scale.positive is None:
-        labels = list(contest.scale.labels)
-        raise SpecError(f"run {contest.run_id}: a scale without a label that counts as right, {labels}; expected one")
+    right_label(contest.scale, f"run {contest.run_id}")
     singles = read_candidates(contest)
     return (*singles, *build_joint_candidates(contest, singles, spec))
 

@@ -120,6 +120,8 @@ def _verdict(choice: Choice) -> str:
         return f"A tie: take any of {_names([found.name, *found.tied])}."
     if found.provisional:
         return f"For now take {found.name}, provisionally: no grader is shown to keep the limits."
+    if len(choice.finalists) > 1:
+        return f"Not decided; if one must be taken, {found.name}."
     return f"Take {found.name}."
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
+from experiments.analyses.right_label import right_label
 from experiments.reports.inputs import GraderResults, RunData
 from experiments.reports.sample import build_sample
 from experiments.specs.joint_graders import name_graders
@@ -78,8 +79,8 @@ class Contest:
 
     @property
     def positive(self) -> str:
-        """The label that counts as right."""
-        return self.scale.positive or self.scale.labels[-1]
+        """The label that counts as right; ``SpecError`` on a scale without one."""
+        return right_label(self.scale, f"run {self.run_id}")
 
     @cached_property
     def clusters(self) -> list[str]:

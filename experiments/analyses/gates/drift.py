@@ -12,7 +12,7 @@ import numpy as np
 from calibration_sets.item import Item
 from experiments.analyses.gates.gating import Outcome
 from experiments.analyses.graded_samples import GradedSample, match_samples
-from experiments.analyses.measuring import item_values
+from experiments.analyses.measuring import error_names, item_values
 from experiments.errors import SpecError
 from experiments.reports.plain import content_rng, plain_value
 from experiments.reports.sample import Sample
@@ -35,7 +35,7 @@ __all__ = [
 FEWEST_QUESTIONS = 10
 """On fewer questions nothing shown is nothing decided."""
 
-_RATES = ("false_negative_rate", "false_positive_rate", "failure_rate")
+_MOVEMENT = "verdicts beyond repeats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def find_drift(old: GradedSample, new: GradedSample, *, level: float) -> Drift:
     movement = movement_test(
         before.counts, after.counts, after.clusters, rng=content_rng(*seeds, "movement"), level=level
     )
-    names = _RATES if after.scale.positive is not None else ("failure_rate",)
+    names = (*error_names(after, before), "failure_rate")
     compared = [_compare(name, before, after, level, content_rng(*seeds, name)) for name in names]
     p_values = [movement.p_value, *(one.difference.p_value for one in compared)]
     family = adjust_p_values(p_values, level=level)
@@ -151,7 +151,7 @@ def find_drift(old: GradedSample, new: GradedSample, *, level: float) -> Drift:
             for name, one, row in zip(names, compared, family.rows[1:], strict=True)
         ),
         disagreements=find_disagreements(
-            ["verdicts beyond repeats", *names],
+            [_MOVEMENT, *names],
             [movement.excess, *(one.difference.estimate for one in compared)],
             family.rows,
             level,
@@ -221,7 +221,7 @@ def find_disagreements(
         if row.p_value is None or row.significant is None or estimate.low is None or estimate.high is None:
             continue
         # Movement beyond that of repeats is tested upwards alone.
-        leaves_out_zero = estimate.low > 0 or (estimate.high < 0 and name in _RATES)
+        leaves_out_zero = estimate.low > 0 or (estimate.high < 0 and name != _MOVEMENT)
         if leaves_out_zero != row.significant:
             found.append(Disagreement(name, row.significant, row.p_value <= 1 - level + 1e-12))
     return tuple(found)

@@ -8,6 +8,7 @@ false_negative_rate by 0.01          (not worse than the baseline by that margin
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from calibration_sets.strict import shorten
+from experiments.analyses.score_values import SCORE_MEASURES, SCORE_SIZES
 from experiments.errors import SpecError
 
 __all__ = ["COMPARED", "MEASURES", "NotWorse", "Rule", "check_measure", "keeps", "parse_not_worse", "parse_rule"]
@@ -34,13 +36,21 @@ MEASURES = (
     "failure_rate",
     "alpha_repeats",
     "kappa",
+    *SCORE_MEASURES,
 )
 """What a rule can be about."""
 
 COEFFICIENTS = ("alpha_repeats", "kappa")
 """The measures that may be negative."""
 
-COMPARED = ("false_negative_rate", "false_positive_rate", "error_rate", "pairwise_disagreement", "failure_rate")
+COMPARED = (
+    "false_negative_rate",
+    "false_positive_rate",
+    "error_rate",
+    "pairwise_disagreement",
+    "failure_rate",
+    *(name for name in SCORE_MEASURES if name != "bias"),
+)
 """What can be held against a baseline: means over items in which less is better."""
 
 _NUMBER = r"(?P<number>-?(?:\d{1,12}(?:\.\d{0,18})?|\.\d{1,18}))\s*(?P<percent>%?)"
@@ -95,8 +105,10 @@ def parse_rule(text: str, *, option: str = "--rule") -> Rule:
         raise SpecError(f"{where}: not a rule; expected such as 'upper(false_negative_rate) <= 3%'")
     name = _check_name(where, found["name"], MEASURES)
     limit = _limit(found)
-    lowest = -1 if name in COEFFICIENTS else 0
-    if not lowest <= limit <= 1:
+    lowest = -math.inf if name == "bias" else -1 if name in COEFFICIENTS else 0
+    if name in SCORE_SIZES:
+        _check_size(where, found, lowest)
+    elif not lowest <= limit <= 1:
         raise SpecError(f"{where}: limit {limit:g}; expected a number from {lowest} to 1 (3% is 0.03)")
     return Rule(cast("End", found["end"]), name, cast("Sign", found["sign"]), limit)
 
@@ -107,14 +119,17 @@ def parse_not_worse(text: str) -> NotWorse:
     Raises
     ------
     SpecError
-        If it is anything else, of a measure that is no mean over items, or the margin is not between 0 and 1.
+        If it is anything else, of a measure that is no mean over items, or the margin is not between 0 and 1
+        (in the scale's units: not above 0).
     """
     where = f"--not-worse {shorten(text)}"
     found = _NOT_WORSE.fullmatch(text)
     if found is None:
         raise SpecError(f"{where}: not a margin; expected such as 'false_negative_rate by 0.01'")
     name, margin = _check_name(where, found["name"], COMPARED), _limit(found)
-    if not 0 < margin < 1:
+    if name in SCORE_SIZES and margin > 0:
+        _check_size(where, found, 0)
+    elif not 0 < margin < 1:
         raise SpecError(f"{where}: margin {margin:g}; expected a number between 0 and 1 (1 point is 0.01)")
     return NotWorse(name, margin)
 
@@ -127,6 +142,12 @@ def check_measure(where: str, name: str) -> str:
 def keeps(sign: Sign, number: float, limit: float) -> bool:
     """Whether ``number sign limit`` holds; numbers equal to within rounding are equal."""
     return _SIGNS[sign](limit if abs(number - limit) <= _ROUNDING else number, limit)
+
+
+def _check_size(where: str, found: re.Match[str], lowest: float) -> None:
+    if found["percent"] or _limit(found) < lowest:
+        wanted = "a number" if lowest < 0 else "a number, 0 or more,"
+        raise SpecError(f"{where}: {found['number']}{found['percent']}; expected {wanted} in the scale's units")
 
 
 def _limit(found: re.Match[str]) -> float:

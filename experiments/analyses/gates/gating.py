@@ -13,6 +13,7 @@ from experiments.analyses.completing import complete_sample
 from experiments.analyses.gates.gate_rules import NotWorse, Rule, keeps
 from experiments.analyses.graded_samples import GradedSample, match_samples
 from experiments.analyses.measuring import Measured, item_values, measure
+from experiments.analyses.score_values import SCORE_SIZES, score_span
 from experiments.reports.sample import Sample
 from experiments.stats.comparisons import MarginTest, non_inferiority_test
 from experiments.stats.estimate import Estimate
@@ -256,6 +257,7 @@ def _test(rule: NotWorse, ours: Sample, other: Sample, values: NDArray[np.float6
         margin=rule.margin,
         lower_is_better=True,
         level=level,
+        bound=score_span(ours) if rule.name in SCORE_SIZES else 1.0,
         repeats=max(ours.most_repeats, other.most_repeats),
     )
 

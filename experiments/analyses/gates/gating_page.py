@@ -7,8 +7,9 @@ from typing import Any
 from experiments.analyses.gates.gate_rules import COEFFICIENTS
 from experiments.analyses.gates.gating import BaselineCheck, Gate, RuleCheck
 from experiments.analyses.p_values import p_text
+from experiments.analyses.score_values import SCORE_SIZES
 from experiments.reports.document import Block, Document, Paragraph, Section, Table
-from experiments.reports.figures import coefficient_text, count_text, percent, rate_text
+from experiments.reports.figures import coefficient_text, count_text, percent, rate_text, signed_text
 from experiments.reports.plain import estimate_fields
 from experiments.stats.intervals import few_clusters
 
@@ -119,7 +120,9 @@ def _rule_table(gate: Gate) -> Table:
 
 def _measured_text(check: RuleCheck) -> str:
     fields = estimate_fields(check.measured.estimate)
-    return coefficient_text(fields) if check.rule.name in COEFFICIENTS else rate_text(fields)
+    if check.rule.name == "bias":
+        return signed_text(fields)
+    return coefficient_text(fields) if check.rule.name in (*COEFFICIENTS, *SCORE_SIZES) else rate_text(fields)
 
 
 def _baseline_table(gate: Gate) -> Table:
@@ -134,14 +137,21 @@ def _baseline_table(gate: Gate) -> Table:
         )
         for check in gate.comparisons
     )
-    return Table(("rule", "outcome", "points worse", "items", "questions", "p"), rows, n_text=2)
+    worse = "worse, in points or the scale's units" if any(map(_is_size, gate.comparisons)) else "points worse"
+    return Table(("rule", "outcome", worse, "items", "questions", "p"), rows, n_text=2)
 
 
 def _points(check: BaselineCheck) -> str:
     estimate = check.test.estimate
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "not defined"
+    if _is_size(check):
+        return signed_text(estimate_fields(estimate))
     return f"{100 * estimate.value:+.1f} [{100 * estimate.low:+.1f}, {100 * estimate.high:+.1f}]"
+
+
+def _is_size(check: BaselineCheck) -> bool:
+    return check.rule.name in SCORE_SIZES
 
 
 def decision_text(gate: Gate) -> str:
@@ -183,7 +193,7 @@ def _bound_note(check: RuleCheck) -> str:
     bounds, name = check.measured.bounds, check.rule.name
     if bounds is None:
         return ""
-    low, high = (f"{end:.3f}" if name in COEFFICIENTS else percent(end) for end in bounds)
+    low, high = (f"{end:.3f}" if name in (*COEFFICIENTS, *SCORE_SIZES) else percent(end) for end in bounds)
     return f"The missing verdicts leave {name} open from {low} to {high}."
 
 
@@ -202,7 +212,8 @@ def _common_note(check: BaselineCheck) -> str:
             f" {check.n_without_baseline:,}."
         )
     if check.worst is not None and check.worst.estimate.value is not None:
-        worst = f"{100 * check.worst.estimate.value:+.1f} points"
+        value = check.worst.estimate.value
+        worst = f"{value:+.3f}" if _is_size(check) else f"{100 * value:+.1f} points"
         note += f" With this grader's missing verdicts at their worst and the baseline's at their best it is {worst}."
     return note
 

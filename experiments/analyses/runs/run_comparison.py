@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibration_sets.calibration_set import CalibrationSet
 from experiments.analyses.gates.drift import Change, find_changes
 from experiments.analyses.graded_samples import GradedSample, find_graded, match_samples, read_graded_samples
-from experiments.analyses.measuring import item_values, measure
+from experiments.analyses.measuring import error_names, item_values, measure
 from experiments.errors import SpecError
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import RunData
@@ -31,7 +31,6 @@ __all__ = [
     "item_flips",
 ]
 
-_ERRORS = ("false_negative_rate", "false_positive_rate")
 _CONSISTENCY = ("flip_rate", "pairwise_disagreement", "coverage")
 
 Matched = Literal["id", "prompt and model", "--pair"]
@@ -214,7 +213,7 @@ def _compare(one: GradedSample, other: GradedSample, how: Matched, *, level: flo
     before = replace(before, reference=after.reference, scale=after.scale)
     both = replace(one, sample=before), replace(other, sample=after)
     shares_store = same_store and one.results.grader_id == other.results.grader_id
-    names = _CONSISTENCY if after.scale.positive is None else (*_ERRORS, *_CONSISTENCY)
+    names = (*error_names(after, before), *_CONSISTENCY)
     return GraderPair(
         names=(one.name, other.name),
         matched=how,

@@ -23,6 +23,8 @@ MOST_NAMED = 5
 _WORDS = {
     "false_negative_rate": "false negatives",
     "false_positive_rate": "false positives",
+    "under_grading": "under-graded",
+    "over_grading": "over-graded",
     "flip_rate": "flip rate",
     "pairwise_disagreement": "pairwise",
     "coverage": "coverage",
@@ -118,16 +120,21 @@ def _points(estimate: Estimate) -> str:
 
 
 def _drawn(found: RunComparison) -> Iterator[Section]:
+    yield from _forest(found, ("false_negative_rate", "false_positive_rate"))
+    yield from _forest(found, ("under_grading", "over_grading"))
+
+
+def _forest(found: RunComparison, rates: tuple[str, str]) -> Iterator[Section]:
     named = []
     for number, pair in enumerate(found.pairs, start=1):
         by_name = {one.name: one for one in pair.measures}
-        errors = [by_name[name] for name in ("false_negative_rate", "false_positive_rate") if name in by_name]
+        errors = [by_name[name] for name in rates if name in by_name]
         if errors:
             named += [
                 (f"{number} A {pair.names[0]}", [estimate_fields(one.first) for one in errors]),
                 (f"{number} B {pair.names[1]}", [estimate_fields(one.second) for one in errors]),
             ]
-    drawn: list[Forest] = list(rate_forest(named, ("false negatives", "false positives")))
+    drawn: list[Forest] = list(rate_forest(named, [_WORDS[name] for name in rates]))
     if drawn:
         yield Section("Error rates on the common items", 2, tuple(drawn))
 

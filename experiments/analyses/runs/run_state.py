@@ -195,6 +195,9 @@ def _next_steps(data: RunData, graders: tuple[GraderState, ...], *, is_labelled:
 
 def _answering_steps(data: RunData, run: str) -> Iterator[NextStep]:
     yield NextStep(f"autorater report {run}", "responses and verdicts counted")
+    if data.answering is not None and data.answering.has_regimes:
+        yield NextStep(f"autorater regimes {run}", "compares the regimes")
+        return
     if data.answering is not None and len(data.answering.prompts) > 1:
         yield NextStep(f"autorater ab {run}", "compares the wordings of the questions")
     yield NextStep(f"autorater score {run} --calibration RUN", "scores, corrected for the grader's errors")

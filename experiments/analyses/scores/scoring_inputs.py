@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
 from experiments.analyses.graded_samples import GradedSample, find_graded, read_graded_samples
+from experiments.analyses.partial_answers import merge_partial_answers
+from experiments.analyses.right_label import right_label
 from experiments.analyses.scores.question_names import name_questions
 from experiments.analyses.scores.scoring_raters import Raters, read_raters
 from experiments.errors import SpecError
@@ -123,7 +125,7 @@ class Calibration:
 def read_scoring(
     benchmarks: Sequence[RunData], calibration: RunData | None, choice: GraderChoice
 ) -> tuple[tuple[Benchmark, ...], Calibration | None]:
-    """Benchmarks and calibration with one grader, their questions named alike.
+    """Benchmarks and calibration with one grader, their questions named alike; partial answers are not attempts.
 
     Parameters
     ----------
@@ -140,6 +142,8 @@ def read_scoring(
         The grader is not one of a run's, judged only one of the runs and no other is assumed to be like it, the
         scales differ, or two benchmarks are the same items.
     """
+    benchmarks = [merge_partial_answers(data) for data in benchmarks]
+    calibration = None if calibration is None else merge_partial_answers(calibration)
     graded = [read_graded_samples(data) for data in benchmarks]
     known = () if calibration is None else read_graded_samples(calibration)
     chosen, judge = _choose(graded, known, choice)
@@ -226,7 +230,7 @@ def _read_benchmark(data: RunData, graded: GradedSample, questions: Sequence[str
         grader=graded.name,
         grader_id=graded.results.grader_id,
         scale=scale,
-        correct=scale.positive or scale.labels[-1],
+        correct=right_label(scale, f"run {data.run_id}"),
         not_attempted=NOT_ATTEMPTED if NOT_ATTEMPTED in scale else None,
         computed=graded.results.distributions is not None,
         respondents=tuple(_take_respondent(name, sample, questions) for name in names),

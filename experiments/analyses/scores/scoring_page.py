@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from experiments.analyses.partial_answers import PARTIAL_NOTE, THREE_CLASSES
 from experiments.analyses.scores.ranking import Place, RankedPair
 from experiments.analyses.scores.score_table import ScoreContrast
 from experiments.analyses.scores.scoring_decision import decide
@@ -85,6 +86,8 @@ def _about(benchmark: Benchmark, calibration: Calibration | None) -> str:
     )
     if benchmark.computed:
         about += " Verdicts are the likeliest label of each item's computed distribution."
+    if benchmark.scale.name == THREE_CLASSES.name:
+        about += f" {PARTIAL_NOTE}"
     if calibration is None:
         return f"{about} No calibration: nothing is corrected."
     n_labelled = count_of(len(calibration.questions), "labelled item")

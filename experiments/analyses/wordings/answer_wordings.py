@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.analyses.partial_answers import PARTIAL_NOTE, THREE_CLASSES, merge_partial_answers
+from experiments.analyses.right_label import right_label
 from experiments.analyses.wordings.wording_grid import Bounds, QuestionTable, WordingCell, WordingFacts, WordingPairs
 from experiments.analyses.wordings.worst_cases import fill_shares
 from experiments.errors import SpecError
@@ -35,12 +37,16 @@ COMPLETE = 1 - 1e-9
 
 @dataclass(frozen=True)
 class AnswerWordings:
-    """An answering run's grid, as cells (wording, model); ``rows`` are its questions that are looked at."""
+    """An answering run's grid, as cells (wording, model); ``rows`` are its questions that are looked at.
+
+    ``merged`` says that its scale had partial answers, which count as not attempted.
+    """
 
     grid: Grid
     repeats: int
     pending: frozenset[str]
     rows: tuple[int, ...]
+    merged: bool = False
 
     @cached_property
     def facts(self) -> WordingFacts:
@@ -57,8 +63,14 @@ class AnswerWordings:
             notes=(
                 "Scores are as graded: the grader's own errors are not corrected, and a wording that changes how "
                 "answers read may change how often the grader errs.",
+                *self.class_notes,
             ),
         )
+
+    @property
+    def class_notes(self) -> tuple[str, ...]:
+        """What is to be known of its classes."""
+        return (PARTIAL_NOTE,) if self.merged else ()
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -212,15 +224,19 @@ def read_answer_wordings(data: RunData, grader: str | None = None) -> AnswerWord
     Raises
     ------
     SpecError
-        If it has no answering part or fewer than two answer prompts; as in :func:`read_grid`.
+        If no label counts as right, it has no answering part or fewer than two answer prompts; as in
+        :func:`read_grid`.
     """
+    right_label(data.calibration_set.scale, f"run {data.run_id}")
+    data = merge_partial_answers(data)
     grid = read_grid(data, grader)
     if len(grid.prompts) < 2:
         raise SpecError(
             f"{data.run_id}: the answer prompts are {list(grid.prompts)}; expected two or more, the control among them"
         )
     repeats = data.answering.repeats if data.answering is not None else 1
-    return AnswerWordings(grid, repeats, _pending(data, grid, grader), tuple(range(len(grid.questions))))
+    merged = data.calibration_set.scale.name == THREE_CLASSES.name
+    return AnswerWordings(grid, repeats, _pending(data, grid, grader), tuple(range(len(grid.questions))), merged)
 
 
 def _pending(data: RunData, grid: Grid, grader: str | None) -> frozenset[str]:

@@ -53,6 +53,7 @@ class CorrectedWordings:
                 "interval, once for all models and wordings.",
                 "It is taken for granted that the grader errs as often on each class of these responses, under every "
                 "wording, as on the labelled ones.",
+                *self.graded.class_notes,
             ),
         )
 
@@ -79,6 +80,7 @@ class CorrectedWordings:
     def calibration(self) -> SharedCalibration:
         """The labelled items beside the grid's questions; raises ``SpecError`` where they cannot correct it."""
         grid = self.graded.grid
+        assert grid.correct is not None  # such grids are refused where they are read
         labels = tuple(grid.labels[place] for place in self.places)
         known = set(self.questions.values()) & set(self.labelled.clusters)
         counts = np.asarray(self.labelled.counts)[:, self.places]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calibration_sets.item import Item
 from experiments.analyses.choice.candidate_rates import measure_candidate
 from experiments.analyses.choice.candidates import Candidate, ErrorName, LabelledContest, read_candidates, read_labelled
+from experiments.analyses.right_label import right_label
 from experiments.analyses.wordings.wording_grid import (
     Bounds,
     QuestionTable,
@@ -189,11 +190,12 @@ def read_grader_wordings(data: RunData) -> GraderWordings:
     Raises
     ------
     SpecError
-        If nobody labelled its items, or fewer than two prompts judged them.
+        If nobody labelled its items, no label counts as right, or fewer than two prompts judged them.
     """
     labelled = read_labelled(data)
     if not labelled.contest.items:
         raise SpecError(f"{data.run_id}: no labelled items; expected a run on a set that people labelled")
+    right_label(labelled.contest.scale, f"run {data.run_id}")
     candidates = read_candidates(labelled.contest)
     prompted = [place for place, grader in enumerate(data.graders) if grader.prompt]
     wordings = name_wordings([str(data.graders[place].prompt) for place in prompted])
