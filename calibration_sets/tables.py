@@ -108,6 +108,7 @@ def read_csv(path: Path, *, delimiter: str = ",", strict: bool = True, columns: 
     records = _csv_records(text, path.name, delimiter=delimiter, strict=strict)
     if not records:
         raise SetFileError(f"{path.name}: empty; expected a line of column names")
+    _check_delimiter(path.name, records[0][1], delimiter)
     header = list(columns or records[0][1])
     _check_columns(path.name, header)
     rows, problems = [], []
@@ -157,6 +158,14 @@ def _field_limit(n_characters: int) -> Iterator[None]:
             yield
         finally:
             csv.field_size_limit(before)
+
+
+def _check_delimiter(file: str, first: list[str], delimiter: str) -> None:
+    """Some spreadsheets part fields by other signs than commas, and all columns are one then."""
+    names = {",": "commas", ";": "semicolons", "\t": "tabs"}
+    found = next((sign for sign in names if len(first) == 1 and sign != delimiter and sign in first[0]), None)
+    if found is not None and delimiter in names:
+        raise SetFileError(f"{file}:1: fields are parted by {names[found]}; expected {names[delimiter]}")
 
 
 def _check_columns(file: str, columns: list[str]) -> None:

@@ -17,7 +17,7 @@ from calibration_sets.loader import ITEMS, LABELS, SET, load_set, read_items, re
 from calibration_sets.records import item_data, label_data, set_data
 from calibration_sets.strict import parse_json, raise_problems, read_text
 
-__all__ = ["json_line", "replace_text", "stamp_labels", "write_lines", "write_set"]
+__all__ = ["json_line", "replace_text", "stamp_labels", "toml_text", "write_lines", "write_set"]
 
 _FILES = frozenset({SET, ITEMS, LABELS})
 
@@ -71,7 +71,7 @@ def _check_room(folder: Path, *, overwrite: bool) -> None:
 
 
 def _write_files(calibration_set: CalibrationSet, folder: Path) -> None:
-    (folder / SET).write_text(_toml(set_data(calibration_set)), encoding="utf-8", newline="\n")
+    (folder / SET).write_text(toml_text(set_data(calibration_set)), encoding="utf-8", newline="\n")
     write_lines(folder / ITEMS, map(item_data, calibration_set.items))
     if calibration_set.human_labels:
         labels = (label_data(label, calibration_set.rubric) for label in calibration_set.human_labels)
@@ -106,7 +106,7 @@ def replace_text(path: Path, text: str) -> None:
         scratch.unlink(missing_ok=True)
 
 
-def _toml(data: Mapping[str, Any]) -> str:
+def toml_text(data: Mapping[str, Any]) -> str:
     """TOML of text, truth values, lists of text and tables of these; tables come last."""
     plain = {key: value for key, value in data.items() if not isinstance(value, Mapping)}
     tables = {key: value for key, value in data.items() if isinstance(value, Mapping)}

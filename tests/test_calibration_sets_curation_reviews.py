@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,46 @@ def test_near_pairs_go_to_people_and_stay_until_they_decide(tmp_path: Path) -> N
     assert [drop.question_id for drop in result.drops] == [row["first_id"]]
     assert result.drops[0].detail.endswith("judged")
     assert result.notes[0].endswith("0 not decided yet: kept")
+
+
+TRIPLE = [*ALIKE[:2], make_question("c", "What day, month, and year was the town of Brelin founded?")]
+
+
+def _decide(folder: Path, losers: dict[str, str]) -> None:
+    """Decide on each pair of the three: ``losers`` has the two ids together and which one goes."""
+    for row in read_csv(lexical_review(folder).path).rows:
+        first, second = row.cells["first_id"], row.cells["second_id"]
+        loser = losers["".join(sorted(first + second))]
+        decision = "drop_first" if loser == first else "drop_second"
+        fill_in(lexical_review(folder), {"first_id": first, "second_id": second}, {"decision": decision})
+
+
+@pytest.mark.parametrize(
+    ("losers", "circle"),
+    [
+        ({"ab": "a", "bc": "b", "ac": "c"}, {"a for b", "b for c", "c for a"}),
+        ({"ab": "b", "bc": "c", "ac": "a"}, {"b for a", "a for c", "c for b"}),
+    ],
+)
+def test_decisions_in_a_circle_would_leave_none_and_are_refused(
+    tmp_path: Path, losers: dict[str, str], circle: set[str]
+) -> None:
+    _lexical(tmp_path, TRIPLE)
+    _decide(tmp_path, losers)
+    with pytest.raises(SetFileError, match=r"^lexical_pairs.csv: decisions in a circle, .*; expected one of") as error:
+        _lexical(tmp_path, TRIPLE)
+    named = str(error.value).partition("circle, ")[2].partition(";")[0].split(" for ")
+    assert {f"{one} for {other}" for one, other in pairwise(named)} == circle
+
+
+@pytest.mark.parametrize("last", "abc")
+def test_a_question_may_give_way_to_one_that_gives_way(tmp_path: Path, last: str) -> None:
+    _lexical(tmp_path, TRIPLE)
+    first, second = sorted(set("abc") - {last})
+    _decide(
+        tmp_path, {first + second: first, "".join(sorted(first + last)): first, "".join(sorted(second + last)): second}
+    )
+    assert ids(_lexical(tmp_path, TRIPLE).kept) == [last]
 
 
 def test_a_decision_holds_for_other_ids_and_orders_but_not_for_other_words(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``autorater audit``: is a question set sound? A sample to label, the error rate, and two versions compared."""
+"""``autorater audit``: is a question set sound? A sample to label, the error rate, two versions compared, a card."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from calibration_sets.curation.question_file import load_questions
 from calibration_sets.writer import write_lines
 from experiments.analyses.audits.auditing import AuditRule, judge_audit
 from experiments.analyses.audits.auditing_page import audit_document, audit_fields
+from experiments.commands.audit_card import card
 from experiments.commands.audit_label import count_audit, label
 from experiments.commands.options import check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page
@@ -32,6 +33,7 @@ Examples:
   autorater audit sample simple_qa_test_set.csv --to audit
   autorater audit label audit --open
   autorater audit report audit
+  autorater audit card audit/card.toml --new
   autorater audit compare simple_qa_test_set.csv simpleqa_verified.csv
 """,
 )
@@ -63,6 +65,7 @@ def sample(
 
 
 audit_app.command()(label)
+audit_app.command()(card)
 
 
 @audit_app.command()

@@ -13,6 +13,7 @@ from experiments.analyses.scores.scoring_results import Scoring
 from experiments.plots.folder import make_folder
 from experiments.plots.installed import check_plots_installed
 from experiments.reports.escaping import visible
+from experiments.reports.figures import listing
 from experiments.reports.inputs import RunData
 from experiments.specs.decisions import DecisionSpecs
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from experiments.plots.figure import Figure
 
 __all__ = ["FiguresOption", "check_figures", "write_run_figures", "write_score_figures"]
+
+MOST_NAMED = 10
+"""Characters without a font that are named."""
 
 FiguresOption = Annotated[
     Path | None,
@@ -67,11 +71,21 @@ def write_score_figures(data: RunData, scoring: Scoring, folder: Path) -> None:
 
 def _write(figures: Sequence[Figure], data: RunData, folder: Path) -> None:
     from experiments.plots.figure import write_figures
+    from experiments.plots.missing_glyphs import missing_glyphs
 
     if not figures:
         typer.echo(f"no figures: {visible(data.run_id)} has no data for any", err=True)
         return
-    write_figures(figures, folder)
+    written = write_figures(figures, folder)
     names = ", ".join(figure.name for figure in figures)
     number = "1 figure" if len(figures) == 1 else f"{len(figures)} figures"
     typer.echo(f"wrote {number} to {folder}, each as SVG, PDF and CSV: {names}", err=True)
+    missing = missing_glyphs(path.read_text(encoding="utf-8") for path in written if path.suffix == ".svg")
+    if missing:
+        typer.echo(_boxes_text(missing), err=True)
+
+
+def _boxes_text(missing: Sequence[str]) -> str:
+    shown = listing([f"{char} U+{ord(char):04X}" for char in missing[:MOST_NAMED]])
+    more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+    return f"no font of this machine has {shown}{more}: the PDFs show boxes; a font with them, installed, is embedded"

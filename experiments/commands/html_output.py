@@ -14,7 +14,7 @@ from experiments.analyses.scores.scoring_results import Scoring, ScoringChoice
 from experiments.errors import SpecError
 from experiments.reports import build_report
 from experiments.reports.inputs import RunData
-from experiments.reports.report_file import check_report_file, write_report_file
+from experiments.reports.report_file import STDOUT, check_report_file, write_report_file
 from experiments.store.completion_dates import completion_dates
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
@@ -25,7 +25,7 @@ _STRANGE = re.compile(r"[^\w.-]+")
 
 
 def page_path(run_id: str, out: Path | None) -> Path:
-    """Where the page goes: ``--out``, or a file of the run's name in the folder where the command was given."""
+    """Where the page goes: ``--out`` (``-`` for the output), or a file of the run's name in the current folder."""
     return Path(f"{_STRANGE.sub('-', run_id)}.html") if out is None else out
 
 
@@ -65,7 +65,9 @@ def write_run_page(
     decided = decide_run(data, load_decisions(store, data.run_id), level=level)
     scoring = None if calibration is None else _score(store, data, calibration, level=level)
     write_report_file(path, _page(store, data, decided, scoring, level=level, times=times))
-    typer.echo(f"wrote {path}, {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else f"wrote {path}", err=True)
+    if path != STDOUT:
+        size = f", {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ""
+        typer.echo(f"wrote {path}{size}", err=True)
 
 
 def _page(

@@ -10,7 +10,7 @@ import typer
 from experiments.commands.label_files import ReviewArgument, export_labels, import_file
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
-from experiments.commands.review import DEFAULT_LABELS, LabelsOption, plan_review
+from experiments.commands.review import DEFAULT_LABELS, LabelsOption, MostOption, RandomShareOption, plan_review
 from experiments.commands.terminal import terminal_width
 from experiments.reports.escaping import visible
 from experiments.reports.wrapping import wrap
@@ -46,10 +46,8 @@ labels_app.command("import")(import_file)
 def start(
     name: Annotated[str, typer.Argument(metavar="RUN|SET", help="A run of the store, a shipped set or a folder.")],
     double: Annotated[float, typer.Option("--double", help="Share of the items that two people label.")] = 0.2,
-    most: Annotated[int, typer.Option("--most", help="Of a run: items in its queue.")] = 50,
-    random_share: Annotated[
-        float, typer.Option("--random-share", help="Of a run: share of the queue that is drawn at random.")
-    ] = 0.2,
+    most: MostOption = None,
+    random_share: RandomShareOption = None,
     graders: Annotated[
         list[str] | None, typer.Option("--grader", help="Of a run: only this grader's verdicts; may be repeated.")
     ] = None,

@@ -20,7 +20,7 @@ from experiments.commands.options import Format, Parser
 from experiments.page.installed import check_page_installed
 from experiments.reports import build_report, render_json, render_markdown, render_text
 from experiments.reports.inputs import RunData
-from experiments.reports.report_file import write_report_file
+from experiments.reports.report_file import STDOUT, write_report_file
 from experiments.respondents.counts_page import counts_as_data, describe_counts
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
@@ -54,6 +54,7 @@ def write_report(
     rule: ParserRule | None = None if parser is None else "official" if parser is Parser.official else "robust"
     compare = None if parser is None else parser is Parser.both
     data, analyses = load_run_data(store, name, parser=rule, compare_parsers=compare)
+    out = None if out == STDOUT and output_format is not Format.html else out
     if output_format is Format.html:
         write_run_page(store, data, out, level=analyses.level, times=times, calibration=calibration)
         if figures is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -24,9 +25,37 @@ from experiments.store.run_store import RunStore
 from graders.errors import MissingDependencyError, PromptError
 from graders.prompt_library import load_prompt
 
-__all__ = ["DEFAULT_LABELS", "LabelsOption", "plan_review", "review"]
+__all__ = [
+    "DEFAULT_LABELS",
+    "HostOption",
+    "LabelsOption",
+    "MostOption",
+    "OpenOption",
+    "PortOption",
+    "RandomShareOption",
+    "plan_review",
+    "progress_text",
+    "review",
+    "serve_desk",
+]
 
 DEFAULT_LABELS = Path("labels.sqlite")
+_MOST, _RANDOM_SHARE = 50, 0.2
+"""What a run's queue is unless somebody says otherwise: a set has none, so that it must be known who did."""
+HostOption = Annotated[
+    str, typer.Option("--host", help="Address to listen on; any but loopback asks visitors for a token.")
+]
+PortOption = Annotated[int, typer.Option("--port", help="0 for any that is free.")]
+MostOption = Annotated[
+    int | None, typer.Option("--most", show_default=str(_MOST), help="Of a run: items in its queue.")
+]
+RandomShareOption = Annotated[
+    float | None,
+    typer.Option(
+        "--random-share", show_default=str(_RANDOM_SHARE), help="Of a run: share of the queue that is drawn at random."
+    ),
+]
+OpenOption = Annotated[bool, typer.Option("--open", help="Open a browser.")]
 LabelsOption = Annotated[
     Path, typer.Option("--labels", envvar="AUTORATER_LABELS", help="SQLite file that keeps every label.")
 ]
@@ -39,10 +68,8 @@ def review(
     show_verdicts: Annotated[
         bool, typer.Option("--show-verdicts", help="Show what graders said at once; labels are recorded as not blind.")
     ] = False,
-    most: Annotated[int, typer.Option("--most", help="Of a run: items in its queue.")] = 50,
-    random_share: Annotated[
-        float, typer.Option("--random-share", help="Of a run: share of the queue that is drawn at random.")
-    ] = 0.2,
+    most: MostOption = None,
+    random_share: RandomShareOption = None,
     graders: Annotated[
         list[str] | None, typer.Option("--grader", help="Of a run: only this grader's verdicts; may be repeated.")
     ] = None,
@@ -50,11 +77,9 @@ def review(
     limit: Annotated[int | None, typer.Option("--limit", help="Of a set: only the first so many items.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 0,
     as_set: Annotated[bool, typer.Option("--set", help="The name is a set's, even if a run has it too.")] = False,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; any but loopback asks visitors for a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="0 for any that is free.")] = 8765,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8765,
+    open_browser: OpenOption = False,
     labels: LabelsOption = DEFAULT_LABELS,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
@@ -79,8 +104,9 @@ def review(
     warn_of_network(labels)
     with LabelStore(labels) as opened:
         desk = Desk(opened, plan, show_verdicts=show_verdicts)
-        _serve(desk, named, host=host, port=port, open_browser=open_browser)
-        typer.echo(visible(f"stopped: {_progress_text(desk)}; the labels are in {labels}"))
+        rules = _rubric_text(desk.review.calibration_set.rubric)
+        serve_desk(desk, named, rules=rules, host=host, port=port, open_browser=open_browser)
+        typer.echo(visible(f"stopped: {progress_text(desk)}; the labels are in {labels}"))
 
 
 def plan_review(
@@ -89,8 +115,8 @@ def plan_review(
     graders: list[str] | None,
     *,
     as_set: bool,
-    most: int,
-    random_share: float,
+    most: int | None,
+    random_share: float | None,
     seed: int,
     double: float,
     unlabelled: bool,
@@ -101,13 +127,26 @@ def plan_review(
     Raises
     ------
     ReviewError
-        Neither a run nor a set, no item to label, a number out of its range.
+        Neither a run nor a set, no item to label, a number out of its range, an option that is only of the other.
     """
-    share = random_share
-    plan = None if as_set else _plan_run(name, store, graders, most=most, share=share, seed=seed, double=double)
-    if plan is None:
-        plan = _plan_set(name, store, as_set=as_set, double=double, seed=seed, unlabelled=unlabelled, limit=limit)
+    share = _RANDOM_SHARE if random_share is None else random_share
+    n_most = _MOST if most is None else most
+    plan = None if as_set else _plan_run(name, store, graders, most=n_most, share=share, seed=seed, double=double)
+    if plan is not None:
+        given = {"--unlabelled": unlabelled, "--limit": limit is not None}
+        _refuse_options(given, f"{name!r} is a run", "--set if the set of that name is meant")
+        return plan
+    plan = _plan_set(name, store, as_set=as_set, double=double, seed=seed, unlabelled=unlabelled, limit=limit)
+    given = {"--most": most is not None, "--random-share": random_share is not None, "--grader": bool(graders)}
+    _refuse_options(given, f"{name!r} is a set", "a run's name or whole id")
     return plan
+
+
+def _refuse_options(given: Mapping[str, bool], got: str, expected: str) -> None:
+    """An option that would be passed over in silence is a misunderstanding of what the name is."""
+    names = [option for option, is_given in given.items() if is_given]
+    if names:
+        raise ReviewError(f"{', '.join(names)}: {got}; expected {expected}, or no {' or '.join(names)}")
 
 
 def _plan_run(
@@ -147,8 +186,23 @@ def _plan_set(
     return plan_set_review(found, double_share=double, seed=seed, unlabelled=unlabelled, limit=limit)
 
 
-def _serve(desk: Desk, rater: str | None, *, host: str, port: int, open_browser: bool) -> None:
-    """Print the address and serve until Ctrl-C. The packages are imported here, as nothing else needs them."""
+def serve_desk(desk: Desk, rater: str | None, *, rules: str, host: str, port: int, open_browser: bool) -> None:
+    """Print the address and serve until Ctrl-C. The packages are imported here, as nothing else needs them.
+
+    Parameters
+    ----------
+    rater
+        Who labels; without, a page asks.
+    rules
+        What raters can read beside the keys.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the packages of the pages are not installed.
+    ReviewError
+        If host or port cannot be listened on.
+    """
     try:
         from experiments.review.app import build_app
         from experiments.review.serving import bind_address, serve
@@ -158,20 +212,21 @@ def _serve(desk: Desk, rater: str | None, *, host: str, port: int, open_browser:
             "pip install 'autorater-calibration[review]' (in a checkout: pip install -e \".[review]\")"
         ) from error
     address = bind_address(host, port)
-    rubric = desk.review.calibration_set.rubric
-    app = build_app(desk, address.rules, rater=rater, rubric_text=_rubric_text(rubric))
-    typer.echo(visible(f"review {desk.review.review_id}: {_progress_text(desk)}"))
+    app = build_app(desk, address.rules, rater=rater, rubric_text=rules)
+    typer.echo(visible(f"review {desk.review.review_id}: {progress_text(desk)}"))
     typer.echo(f"{address.url}   (Ctrl-C ends it)")
     if address.is_open:
         typer.echo("note: who has this address can label; the connection is not encrypted", err=True)
     serve(app, address, open_browser=open_browser)
 
 
-def _progress_text(desk: Desk) -> str:
+def progress_text(desk: Desk) -> str:
+    """How far a review is, in one line."""
     progress = measure_progress(desk.read())
+    adjudicated = f", {progress.n_adjudicated:,} items adjudicated" if progress.n_adjudicated else ""
     return (
         f"{progress.n_items:,} items, {progress.n_given:,} of {progress.n_wanted:,} labels given, "
-        f"{progress.n_open_disagreements:,} disagreements to decide"
+        f"{progress.n_open_disagreements:,} disagreements to decide{adjudicated}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from experiments.errors import ReviewError
@@ -26,10 +25,6 @@ def label(desk: Desk, state: ReviewState, answer: Answer) -> str:
         if action not in _ACTIONS:
             raise ReviewError(f"form: action {action!r}; expected a label or one of {list(_ACTIONS)}")
         new = replace(new, kind=_ACTIONS[action], disputed=action == "flag" if "flag" in action else None)
-    if new.kind == "note":
-        # The page stays and will send its token again, with a label.
-        written = hashlib.sha256((new.note or "").encode("utf-8", "replace")).hexdigest()[:16]
-        new = replace(new, token=f"{new.token}.{written}")
     desk.record(new)
     if new.kind in ("label", "skip"):
         return page_link("/label", answer.rater)

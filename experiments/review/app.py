@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -21,6 +21,7 @@ from experiments.review.desk import LONGEST_NAME, Desk, clean_name
 from experiments.review.display import estimate_text
 from experiments.review.forms import Answer, read_answer, read_fields
 from experiments.review.item_pages import adjudication_page, label_page
+from experiments.review.links import split_links
 from experiments.review.page_parts import page_link
 from experiments.review.progress import measure_progress
 from experiments.review.review_state import ReviewState
@@ -65,6 +66,7 @@ def build_app(desk: Desk, rules: AccessRules, *, rater: str | None = None, rubri
         ReviewError: pages.refuse,
         StoreError: pages.fail,
         HTTPException: pages.stop,
+        ClientDisconnect: pages.stop,
     }
     return Guard(Starlette(routes=routes, exception_handlers=handlers), rules)
 
@@ -79,6 +81,7 @@ class _Pages:
             autoescape=True,
             undefined=StrictUndefined,
         )
+        self._templates.filters["split_links"] = split_links
 
     def start(self, request: Request) -> Response:
         """The rater that was named at the start goes to work at once."""

@@ -21,7 +21,7 @@ __all__ = ["LONGEST_NAME", "LONGEST_NOTE", "Desk", "clean_name"]
 LONGEST_NAME, LONGEST_NOTE = 80, 4000
 """Characters of a rater's name and of a note."""
 _LEASE_SECONDS = 600.0
-"""So long an item that one rater looks at is offered to others only after all else."""
+"""So long an item that enough raters look at is offered to others only after all else."""
 
 
 class Desk:
@@ -50,10 +50,9 @@ class Desk:
         self.review: Review = plan.review
         self.show_verdicts = show_verdicts
         self._store, self._verdicts, self._clock = store, plan.verdicts, clock
-        self._doubled = frozenset(one.item_digest for one in plan.review.work if one.raters > 1)
         self._lock = Lock()
         self._events: list[Event] = []
-        self._leases: dict[str, tuple[str, float]] = {}
+        self._leases: dict[str, dict[str, float]] = {}
         self._agreement: tuple[int, RaterAgreement] | None = None
         store.create_review(plan.review)
 
@@ -71,7 +70,7 @@ class Desk:
         return self._store.append(self.review, new)
 
     def hand_out(self, state: ReviewState, rater: str) -> str | None:
-        """The next item for a rater, or ``None``: one that nobody else looks at just now, if there is one.
+        """The next item for a rater, or ``None``: one that wants a rater beside those who look at it, if any does.
 
         That somebody looks at an item is only remembered here. It spares people doubled work and decides nothing:
         whatever two people say of one item is kept.
@@ -79,16 +78,17 @@ class Desk:
         opened = state.open_to(rater)
         with self._lock:
             now = self._clock()
-            free = [digest for digest in opened if not self._is_leased(digest, rater, now)]
+            free = [digest for digest in opened if self._is_free(state, digest, rater, now)]
             chosen = next(iter(free or opened), None)
             if chosen is not None:
-                self._leases[chosen] = (rater, now + _LEASE_SECONDS)
+                self._leases.setdefault(chosen, {})[rater] = now + _LEASE_SECONDS
             return chosen
 
-    def _is_leased(self, digest: str, rater: str, now: float) -> bool:
-        holder, until = self._leases.get(digest, (rater, now))
-        # An item for two people is meant to be looked at by both.
-        return holder != rater and until > now and digest not in self._doubled
+    def _is_free(self, state: ReviewState, digest: str, rater: str, now: float) -> bool:
+        """Whether the labels that are there and those that others are about to give leave one to be given."""
+        holders = [one for one, until in self._leases.get(digest, {}).items() if until > now and one != rater]
+        n_coming = sum(state.is_open_to(digest, one) for one in holders)
+        return len(state.labels.get(digest, ())) + n_coming < state.raters_wanted(digest)
 
     def last_decision(self, state: ReviewState, rater: str) -> Event | None:
         """What ``undo`` would take back."""

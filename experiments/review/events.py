@@ -16,7 +16,7 @@ UNDOABLE: tuple[EventKind, ...] = ("label", "skip", "flag", "adjudicate")
 class NewEvent:
     """An event before it is stored.
 
-    ``token`` names the form or the row of a file that it comes from: of events with one token only the first is kept.
+    ``token`` names the page or the row of a file that it comes from: the same event sent again is kept once.
     ``label`` is that of ``label`` and ``adjudicate``; ``note`` may come with any event; ``disputed`` is what ``flag``
     sets; ``blind`` says whether verdicts were hidden; ``undoes`` is the id of the event that ``undo`` takes back.
     ``created_at`` is now unless it is given, as an import does.

@@ -11,10 +11,11 @@ from experiments.errors import ReviewError
 from experiments.review.desk import Desk, clean_name
 from experiments.review.review_state import ReviewState
 
-__all__ = ["Answer", "read_answer", "read_fields"]
+__all__ = ["Answer", "clean_note", "read_answer", "read_fields"]
 
 _MOST_FIELDS = 20
 _TOKEN = re.compile(r"[0-9a-f]{32}")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,26 @@ class Answer:
 
     @property
     def note(self) -> str | None:
-        """The note with plain line ends; ``None`` where the form has none, or an empty field that was empty before.
+        """The note; ``None`` where the form has none, or sends along one that was not changed on its page.
 
         A page that was loaded before another page's note must not wipe it out.
         """
-        given = self.fields.get("note")
-        note = given.replace("\r\n", "\n").strip() if given is not None else None
-        return note if note or self.fields.get("noted") else None
+        note, before = (clean_note(self.fields.get(name, "")) for name in ("note", "noted"))
+        is_given = "note" in self.fields and (note != before or self.saves_note)
+        return note if is_given else None
+
+    @property
+    def saves_note(self) -> bool:
+        """Whether the form is sent for the note's sake alone."""
+        return "label" not in self.fields and self.fields.get("action") == "note"
+
+
+def clean_note(text: str) -> str:
+    """A note with plain line ends, and without control characters and white space around it.
+
+    Nobody types an escape character on purpose, and it would drive the terminal in which labels are shown.
+    """
+    return _CONTROLS.sub("", text.replace("\r\n", "\n")).strip()
 
 
 def read_fields(body: bytes) -> Mapping[str, str]:

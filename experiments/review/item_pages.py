@@ -80,7 +80,14 @@ def label_page(desk: Desk, state: ReviewState, rater: str, digest: str | None, *
     n_own = sum(standing.label is not None for standing in own.values())
     standing = own[digest] if digest is not None else Standing()
     base = build_work_page(
-        desk, state, rater, digest, rules=rules, standing=standing, announcement=_announce(desk, state, rater, digest)
+        desk,
+        state,
+        rater,
+        digest,
+        path="/label",
+        rules=rules,
+        standing=standing,
+        announcement=_announce(desk, state, rater, digest),
     )
     skipped = [
         SkippedItem(
@@ -123,6 +130,7 @@ def adjudication_page(
         state,
         rater,
         digest,
+        path="/adjudicate",
         rules=rules,
         standing=standing or Standing(),
         announcement=f"{said}{len(pending)} to decide.",

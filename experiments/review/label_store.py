@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, RowMapping, func, inspect, select
+from sqlalchemy import Connection, RowMapping, and_, func, inspect, or_, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
@@ -22,13 +22,17 @@ from experiments.store.database_file import check_place, connect, expected_state
 
 __all__ = ["LabelStore"]
 
+_CONTENT = ("rater", "item_digest", "kind", "label", "note", "disputed", "blind", "undoes")
+"""What two events of one token must have in common to be one."""
+
 
 class LabelStore:
     """Reviews and their events.
 
     Each event is committed with full synchronisation before it is returned, so that what a rater was told is kept
-    whatever happens to process or machine. Several processes can use one file. Events are never changed or deleted. A
-    database of something else is refused and left as it is; with ``must_exist`` nothing is created.
+    whatever happens to process or machine. All of it is in the one file: there is no write-ahead log, without which a
+    copy of the file would lack the newest labels. Several processes can use one file. Events are never changed or
+    deleted. A database of something else is refused and left as it is; with ``must_exist`` nothing is created.
 
     Raises
     ------
@@ -38,8 +42,8 @@ class LabelStore:
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
-        check_place(path, must_exist=must_exist)
-        self._engine = connect(path, frozen=must_exist and is_frozen(path))
+        check_place(path, must_exist=must_exist, option="--labels PATH")
+        self._engine = connect(path, frozen=must_exist and is_frozen(path), synchronous="EXTRA")
         try:
             self._prepare(must_exist=must_exist)
         except StoreError:
@@ -103,7 +107,8 @@ class LabelStore:
     def append(self, review: Review, new: NewEvent) -> Recorded:
         """Make one event durable, and give what stands for it.
 
-        An event whose token is known is not stored again, and neither is an ``undo`` of what was undone already.
+        The same event with the same token is not stored again, and neither is an ``undo`` of what was undone already.
+        Something else with a known token is an event of its own: its page never learnt what became of the first.
 
         Raises
         ------
@@ -158,21 +163,34 @@ class LabelStore:
             self._create()
         elif not table_names() <= tables:
             raise StoreError(f"{self.path}: a database of something else; expected a label store, or a new file")
+        elif not must_exist:
+            self._leave_log()
         with self._reading() as connection:
             schemas = connection.execute(select(about.c.value).where(about.c.key == "schema")).scalars().all()
         if schemas != [SCHEMA]:
             raise StoreError(f"{self.path}: schema {', '.join(map(repr, schemas)) or 'missing'}; expected {SCHEMA!r}")
 
     def _create(self) -> None:
-        with self._errors_named():
-            connection = self._engine.raw_connection()
-            try:
-                connection.cursor().execute("PRAGMA journal_mode=WAL")
-            finally:
-                connection.close()
         with self._writing() as writing:
             if not inspect(writing).get_table_names():  # another process may have been quicker
                 create_tables(writing)
+
+    def _leave_log(self) -> None:
+        """A file of an earlier version has a write-ahead log; it goes once nobody else has the file open."""
+        with self._errors_named():
+            connection = self._engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                if cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+                    cursor.execute("PRAGMA busy_timeout=0")
+                    cursor.execute("PRAGMA journal_mode=DELETE")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                # Somebody else works on it: all is well with the log too, and the next start asks again.
+            finally:
+                connection.close()
+                self._engine.dispose()  # with the connection that no longer waits
 
     def _load(self, payload: str) -> Review:
         try:
@@ -200,18 +218,34 @@ class LabelStore:
 
 
 def _append(connection: Connection, review: Review, new: NewEvent) -> Recorded:
-    known = _find(connection, events.c.token == new.token)
+    row = _row(review, new)
+    last = _last_of_token(connection, new.token)
+    known = last if last is not None and _says_same(last, row) else None
     if known is None and new.kind == "undo":
         known = _find(connection, events.c.undoes == new.undoes)
         _check_undo(_find(connection, events.c.event_id == new.undoes), new)
     if known is not None:
         return Recorded(known, repeated=True)
-    adding = insert(events).values(**_row(review, new)).returning(*events.c)
+    if last is not None:
+        row["token"] = f"{new.token}.{last.event_id}"
+    adding = insert(events).values(**row).returning(*events.c)
     return Recorded(_event(connection.execute(adding).mappings().one()), repeated=False)
 
 
+def _last_of_token(connection: Connection, token: str) -> Event | None:
+    """The newest event of a page: under its token, or under that and the number of the event before."""
+    # '/' follows '.': between them are all texts that begin with the token and a full stop.
+    following = and_(events.c.token >= f"{token}.", events.c.token < f"{token}/")
+    return _find(connection, or_(events.c.token == token, following))
+
+
+def _says_same(known: Event, row: Mapping[str, Any]) -> bool:
+    return all(getattr(known, name) == row[name] for name in _CONTENT)
+
+
 def _find(connection: Connection, condition: Any) -> Event | None:
-    row = connection.execute(select(events).where(condition)).mappings().first()
+    query = select(events).where(condition).order_by(events.c.event_id.desc())
+    row = connection.execute(query.limit(1)).mappings().first()
     return None if row is None else _event(row)
 
 
@@ -230,7 +264,7 @@ def _check_undo(target: Event | None, new: NewEvent) -> None:
         raise ReviewError(f"undo: event {new.undoes} is a {target.kind}; expected one of {list(UNDOABLE)}")
 
 
-def _row(review: Review, new: NewEvent) -> Mapping[str, Any]:
+def _row(review: Review, new: NewEvent) -> dict[str, Any]:
     return {
         "token": new.token,
         "review_id": review.review_id,
@@ -248,12 +282,14 @@ def _row(review: Review, new: NewEvent) -> Mapping[str, Any]:
 
 
 def _event(row: RowMapping) -> Event:
-    return Event(**{name: row[name] for name in Event.__dataclass_fields__})
+    values = {name: row[name] for name in Event.__dataclass_fields__}
+    # An earlier version stored notes with nulls, and files with one cannot be imported.
+    return Event(**{**values, "note": row["note"] and row["note"].replace("\0", "")})
 
 
 def _storable(text: str) -> str:
-    """Text without lone surrogates, which no database takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Text without lone surrogates, which no database takes, and without nulls, which no file of labels does."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def _now() -> str:

@@ -34,14 +34,17 @@ class RaterProgress:
 class Progress:
     """Counts over contents of a review.
 
-    ``n_given`` of ``n_wanted`` labels are there, those beyond what an item needs not counted. ``n_double`` items have
-    two raters or more; ``n_open_disagreements`` of the ``n_disagreements`` wait for somebody to decide.
+    ``n_given`` of ``n_wanted`` labels are there, those beyond what an item needs not counted; of an adjudicated item no
+    more are wanted than there are. ``n_labelled`` items have a label or an adjudication, ``n_adjudicated`` the latter.
+    ``n_double`` items have two raters or more; ``n_open_disagreements`` of the ``n_disagreements`` wait for somebody to
+    decide.
     """
 
     n_items: int
     n_labelled: int
     n_wanted: int
     n_given: int
+    n_adjudicated: int
     n_double: int
     n_disagreements: int
     n_open_disagreements: int
@@ -60,14 +63,18 @@ class RaterAgreement:
 
 def measure_progress(state: ReviewState) -> Progress:
     """Count what is done and what is open."""
-    wanted = {digest: state.review.work[place].raters for digest, place in state.places.items()}
-    given = {digest: len(state.labels.get(digest, ())) for digest in wanted}
-    settled = {digest: wanted[digest] if digest in state.adjudications else given[digest] for digest in wanted}
+    given = {digest: len(state.labels.get(digest, ())) for digest in state.places}
+    decided = state.adjudications.keys() & given.keys()
+    wanted = {
+        digest: min(state.raters_wanted(digest), count) if digest in decided else state.raters_wanted(digest)
+        for digest, count in given.items()
+    }
     return Progress(
         n_items=len(wanted),
-        n_labelled=sum(count > 0 for count in settled.values()),
+        n_labelled=sum(count > 0 or digest in decided for digest, count in given.items()),
         n_wanted=sum(wanted.values()),
-        n_given=sum(min(settled[digest], wanted[digest]) for digest in wanted),
+        n_given=sum(min(count, wanted[digest]) for digest, count in given.items()),
+        n_adjudicated=len(decided),
         n_double=sum(count >= 2 for count in given.values()),
         n_disagreements=sum(map(state.differs, wanted)),
         n_open_disagreements=len(state.disagreements()),

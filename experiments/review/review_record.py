@@ -38,7 +38,7 @@ class Review:
     name
         Of the run or set.
     source
-        ``run`` or ``set``.
+        ``run``, ``set``, or ``audit``: questions without a response.
     run_id, queue_id
         Of a run's review queue, else ``None``.
     calibration_set
@@ -50,7 +50,7 @@ class Review:
     """
 
     name: str
-    source: Literal["run", "set"]
+    source: Literal["run", "set", "audit"]
     run_id: str | None
     queue_id: str | None
     calibration_set: CalibrationSet

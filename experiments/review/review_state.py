@@ -44,13 +44,18 @@ class ReviewState:
         Left out are those that the rater has labelled, skipped or adjudicated, that anybody has adjudicated, or that
         have the labels they need from others.
         """
-        return [digest for digest in self.places if self._is_open(digest, rater)]
+        return [digest for digest in self.places if self.is_open_to(digest, rater)]
 
-    def _is_open(self, digest: str, rater: str) -> bool:
+    def is_open_to(self, digest: str, rater: str) -> bool:
+        """Whether a rater may be asked to label one of them."""
         own, given = self.standing(digest, rater), self.labels.get(digest, {})
         if own.label is not None or own.skipped or digest in self.adjudications:
             return False
-        return len(given) < self.review.work[self.places[digest]].raters
+        return len(given) < self.raters_wanted(digest)
+
+    def raters_wanted(self, digest: str) -> int:
+        """How many people should label an item."""
+        return self.review.work[self.places[digest]].raters
 
     def disagreements(self) -> Sequence[str]:
         """Contents whose raters differ and that nobody has adjudicated, in the review's order."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from experiments.errors import ReviewError
+from experiments.review.connections import PatientProtocol
 from experiments.review.security import AccessRules, Guard
 
 __all__ = ["Address", "bind_address", "serve"]
@@ -94,9 +95,8 @@ def serve(
         proxy_headers=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=PatientProtocol,
         loop="asyncio",
-        limit_concurrency=64,
         timeout_graceful_shutdown=2,
     )
     if open_browser:

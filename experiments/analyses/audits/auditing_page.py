@@ -12,7 +12,7 @@ from experiments.reports.document import Block, Document, Entries, Entry, Paragr
 from experiments.reports.figures import percent, rate_text
 from experiments.reports.plain import estimate_fields
 
-__all__ = ["audit_document", "audit_fields", "audit_text"]
+__all__ = ["audit_document", "audit_fields", "audit_text", "audit_told"]
 
 SCHEMA = "autorater.audit/1"
 
@@ -45,7 +45,7 @@ def audit_document(audit: Audit) -> Document:
     blocks: list[Block] = [Table(("label", "questions", "share"), rows)]
     if audit.counts.faults:
         blocks.append(Entries(tuple(map(_entry, audit.counts.faults))))
-    blocks += [Paragraph(text) for text in (*_told(audit), audit_text(audit))]
+    blocks += [Paragraph(text) for text in (*audit_told(audit), audit_text(audit))]
     return Document((Section("Audit of a question set", 1, tuple(blocks)),))
 
 
@@ -54,7 +54,8 @@ def _entry(fault: AuditLabel) -> Entry:
     return Entry(f"{fault.question_id}: {fault.label}", tuple((name, text) for name, text in texts if text))
 
 
-def _told(audit: Audit) -> Iterator[str]:
+def audit_told(audit: Audit) -> Iterator[str]:
+    """The error rate with its interval, and what limits it, a sentence each."""
     n, n_open = sum(audit.counts.labels.values()), audit.counts.n_open
     rate = rate_text(estimate_fields(audit.rate))
     yield (

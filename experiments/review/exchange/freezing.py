@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from calibration_sets.calibration_set import CalibrationSet, strict_majority
@@ -65,9 +65,11 @@ def freeze_labels(
     Raises
     ------
     ReviewError
-        If there is no label, none but on disputed items, or if the items were chosen because graders were unsure of
-        them and that is not accepted.
+        If there is no label, none but on disputed items, if the labels are of questions alone, or if the items were
+        chosen because graders were unsure of them and that is not accepted.
     """
+    if review.source == "audit":
+        raise ReviewError(f"{review.review_id}: labels of questions; expected labels of responses to freeze")
     decisions = decide_items(label_rows(review, events))
     labelled = {one.item_digest for one in review.work if _is_labelled(decisions, one)}
     if not labelled:
@@ -109,6 +111,7 @@ def _build_set(
 ) -> CalibrationSet:
     reviewed = review.calibration_set
     by_id = {item.item_id: item for item in reviewed.items}
+    raters = frozenset(row.rater for decision in decisions.values() for row in decision.given)
     return replace(
         reviewed,
         name=options.name,
@@ -118,7 +121,7 @@ def _build_set(
         source=f"labels of review {review.review_id} on {reviewed.name} {reviewed.version}: {reviewed.source}",
         description=describe(counts, selection, keep_disputed=options.keep_disputed),
         items=tuple(_frozen_item(review, one, by_id[one.item_id]) for one in kept),
-        human_labels=tuple(label for one in kept for label in _labels(decisions[one.item_id], reviewed.rubric)),
+        human_labels=tuple(label for one in kept for label in _labels(decisions[one.item_id], reviewed.rubric, raters)),
     )
 
 
@@ -129,12 +132,20 @@ def _frozen_item(review: Review, one: WorkItem, item: Item) -> Item:
     return replace(item, metadata={**item.metadata, "review_queue": drawn})
 
 
-def _labels(decision: ItemDecision, rubric: str) -> list[HumanLabel]:
+def _labels(decision: ItemDecision, rubric: str, raters: Collection[str]) -> list[HumanLabel]:
     given = [HumanLabel(row.item_id, row.item_digest, row.rater, str(row.label), rubric) for row in decision.given]
     row = decision.adjudication
     if row is None:
         return given
-    decided = HumanLabel(row.item_id, row.item_digest, f"{row.rater} (adjudication)", str(row.label), rubric)
+    decided = HumanLabel(row.item_id, row.item_digest, _adjudicator(row.rater, raters), str(row.label), rubric)
     if strict_majority([label.label for label in (*given, decided)]) != row.label:
         given = [replace(label, rubric=before_adjudication(rubric)) for label in given]
     return [*given, decided]
+
+
+def _adjudicator(name: str, raters: Collection[str]) -> str:
+    """The rater that a decision is a row of: nobody who labelled, even if somebody is called so."""
+    row_name = f"{name} (adjudication)"
+    while row_name in raters:
+        row_name = f"{row_name} (adjudication)"
+    return row_name

@@ -77,7 +77,7 @@ def _about(review: Review, progress: Progress) -> str:
     return (
         f"{progress.n_items:,} items of {where}, rubric {review.calibration_set.rubric}: {progress.n_labelled:,} "
         f"labelled, {progress.n_given:,} of {progress.n_wanted:,} labels given, {progress.n_double:,} items with "
-        "two or more."
+        f"two or more, {progress.n_adjudicated:,} adjudicated."
     )
 
 

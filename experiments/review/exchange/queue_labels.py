@@ -7,10 +7,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibration_sets.defused_cells import defuse
 from experiments.analyses.queues.queue_file import COLUMNS
 from experiments.analyses.queues.queueing import probability_text
 from experiments.errors import ReviewError
-from experiments.review.exchange.defused_cells import defuse
 from experiments.review.exchange.item_decisions import decide_items
 from experiments.review.label_row import LabelRow
 from experiments.review.review_record import Review

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from calibration_sets.defused_cells import defuse, restore
 from calibration_sets.strict import raise_problems, read_rows, shorten
 from calibration_sets.tables import Row, read_csv
 from calibration_sets.writer import json_line
 from experiments.errors import ReviewError
-from experiments.review.exchange.defused_cells import defuse, restore
+from experiments.review.display import shown_text
 from experiments.review.exchange.file_row import FileLabels, FileRow
 from experiments.review.label_row import LabelRow, Part, Role
 from experiments.review.review_record import Review
@@ -25,13 +26,15 @@ COLUMNS = (
     "item_id", "question", "reference", "response", "rater", "label", "note", "disputed", "blind", "labelled_at",
     "role", "part", "probability", "item_digest",
 )  # fmt: skip
-_FOR_PEOPLE = frozenset({"question", "reference", "response", "probability"})
 _OF_A_QUEUE = frozenset({"row", "reason", "verdicts", "run", "queue"})
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def write_csv_labels(review: Review, rows: Sequence[LabelRow]) -> str:
-    """The rows as RFC 4180, every cell quoted; text that a spreadsheet would run gets an apostrophe before it."""
+    """The rows as RFC 4180, every cell quoted; text that a spreadsheet would run gets an apostrophe before it.
+
+    Question, reference and response are there to be read and are not imported: what cannot be seen is spelt out.
+    """
     output = io.StringIO(newline="")
     writer = csv.writer(output, quoting=csv.QUOTE_ALL)
     writer.writerow(COLUMNS)
@@ -39,9 +42,9 @@ def write_csv_labels(review: Review, rows: Sequence[LabelRow]) -> str:
         item = review.items[row.item_digest]
         cells = {
             **{key: "" if value is None else str(value) for key, value in asdict(row).items()},
-            "question": item.question,
-            "reference": item.reference.text,
-            "response": item.response,
+            "question": shown_text(item.question),
+            "reference": shown_text(item.reference.text),
+            "response": shown_text(item.response),
             "disputed": str(row.disputed).lower(),
             "blind": str(row.blind).lower(),
         }

@@ -50,7 +50,58 @@
 
   const isQuiet = (event) => event.target.matches?.("[data-quiet]") ?? false;
 
+  // A note is saved on leaving its field, and while it is written. Until then the browser keeps it for this tab.
+  const PAUSE_MS = 1000;
+  let pause = 0;
+  const drafts = findDrafts();
+  const field = () => document.getElementById("note");
+  const savedNote = () => field().form.elements.noted;
+  const draftKey = () => page().dataset.draft ?? "";
+  const isChanged = () => field() !== null && field().value !== savedNote().value;
+
+  function findDrafts() {
+    try {
+      return window.sessionStorage;
+    } catch {
+      return null; // a browser that may keep nothing
+    }
+  }
+
+  function saveSoon() {
+    clearTimeout(pause);
+    pause = setTimeout(saveNote, PAUSE_MS);
+  }
+
+  function write(event) {
+    if (event.target !== field()) return;
+    drafts?.setItem(draftKey(), field().value);
+    saveSoon();
+  }
+
+  function saveNote() {
+    if (isChanged()) field().dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  function takeDraft() {
+    const text = drafts?.getItem(draftKey()) ?? null;
+    if (field() === null || text === null) return;
+    field().value = text;
+    saveSoon();
+  }
+
+  function forgetDraft(sent) {
+    if (drafts?.getItem(sent.key) === sent.note) drafts.removeItem(sent.key);
+    if (sent.key === draftKey() && field() !== null) savedNote().value = sent.note;
+  }
+
   function begin(event) {
+    const answers = field() !== null && event.target.closest?.("form.answer") === field().form;
+    if (answers) clearTimeout(pause);
+    if (answers && isQuiet(event) && !isChanged()) {
+      event.preventDefault();
+      return;
+    }
+    if (answers) event.detail.ctx.sent = { key: draftKey(), note: field().value };
     if (isQuiet(event)) return;
     waiting += 1;
     event.detail.ctx.counted = true;
@@ -64,8 +115,11 @@
   }
 
   function arrive(event) {
-    if (event.detail.ctx.response?.status < 400) say("alert", "");
     if (!event.detail.ctx.counted || event.detail.ctx.swap === "none") return;
+    if (event.detail.ctx.response?.status < 400) {
+      clearTimeout(looking);
+      say("alert", "");
+    }
     const before = shownItem;
     show();
     const stays = before === shownItem && document.activeElement !== document.body;
@@ -80,6 +134,12 @@
     shownItem = page().dataset.item ?? "";
     shownAt = performance.now();
     say("status", page().dataset.announce ?? "");
+    takeDraft();
+  }
+
+  function receive(event) {
+    const { sent, response } = event.detail.ctx;
+    if (sent && response.status < 400) forgetDraft(sent);
   }
 
   function refuse(event) {
@@ -88,8 +148,41 @@
     say("alert", `Not done: ${reason}`);
   }
 
+  // The answer is lost, and with it whether the server had stored what it was asked to: only the server can say.
+  const LOOK_MS = 1500;
+  let looking = 0;
+
   function lose() {
-    say("alert", "The server does not answer: this was not recorded. Start 'autorater review' again, then repeat it here.");
+    say(
+      "alert",
+      "The server does not answer: this may not have been recorded. Start the program again if it has ended; " +
+        "this page will then show what is recorded.",
+    );
+    clearTimeout(looking);
+    looking = setTimeout(lookAgain, LOOK_MS);
+  }
+
+  async function lookAgain() {
+    const here = page().dataset.here;
+    if (!here) return;
+    try {
+      const answer = await fetch(here);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("shell");
+      if (waiting === 0 && page().dataset.here === here) renew(found);
+    } catch {
+      looking = setTimeout(lookAgain, LOOK_MS);
+    }
+  }
+
+  function renew(found) {
+    const wasWriting = document.activeElement === field() && field() !== null;
+    document.getElementById("shell").replaceWith(found);
+    window.htmx.process(found);
+    const said = document.querySelector(".standing b")?.textContent ?? "nothing yet";
+    say("alert", `The server answers again. Your decision on this item, as it is recorded: ${said}.`);
+    show();
+    if (wasWriting) field()?.focus();
   }
 
   // The token has become a cookie; it need not stand in the address or in the history.
@@ -103,7 +196,9 @@
   dropToken();
   document.addEventListener("keydown", press);
   document.addEventListener("click", guard, true);
+  document.addEventListener("input", write);
   document.addEventListener("htmx:before:request", begin);
+  document.addEventListener("htmx:after:request", receive);
   document.addEventListener("htmx:finally:request", end);
   document.addEventListener("htmx:after:swap", arrive);
   document.addEventListener("htmx:response:error", refuse);
