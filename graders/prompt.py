@@ -97,6 +97,10 @@ class GraderPrompt:
         data = {"question": item.question, "reference": _written(item.reference), "response": item.response}
         return Template(self.text).substitute({name: neutralise(value, self.text) for name, value in data.items()})
 
+    def item_text(self, item: Item) -> str:
+        """What of an item a rendering holds beside this prompt's own text, or may hold; calls are priced by it."""
+        return f"{item.question}{item.reference.text}{''.join(item.reference.extra_aliases)}{item.response}"
+
 
 def spoken_label(scale: LabelScale, channel: Channel, label: str) -> str:
     """What a model is to say for a label of a scale in a channel; see :meth:`GraderPrompt.spoken`."""

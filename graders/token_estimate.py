@@ -89,9 +89,7 @@ def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[
     n_repeats = len(request.repeats)
     n_calls = math.ceil(n_repeats / max(1, n_choices))
     prompt = _prompt_tokens(request.prompt.text, grader.model)
-    item = request.item
-    aliases = "".join(item.reference.extra_aliases)
-    text = f"{item.question}{item.reference.text}{aliases}{item.response}"
+    text = request.prompt.item_text(request.item)
     own = estimate_tokens(text, grader.model)
     form = _OVERHEAD + _FORM_TOKENS.get(grader.sampling.channel, 0)
     most = grader.sampling.max_tokens

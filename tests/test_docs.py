@@ -58,6 +58,7 @@ FIGURES = (
     "docs/probes.md",
     "docs/statistics.md",
     "docs/decisions.md",
+    "docs/regimes.md",
 )
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, *FIGURES)
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -202,6 +203,7 @@ SPEC_TABLES = {
     "ChooseSpec": "`[choose]`",
     "AbSpec": "`[ab]`",
     "AnsweringSpec": "`[answering]`",
+    "RegimesSpec": "`[regimes]`",
 }
 DECISIONS = ("ChooseSpec", "AbSpec", "AnsweringSpec")
 """Models of an experiment's file, and the header that their keys stand under."""
@@ -216,6 +218,7 @@ def test_guide_knows_every_table_of_an_experiment() -> None:
 @pytest.mark.parametrize("name", SPEC_TABLES)
 def test_experiments_page_names_every_key_in_its_table(name: str) -> None:
     page = "docs/decisions.md" if name in DECISIONS else "docs/experiments.md"
+    page = "docs/regimes.md" if name == "RegimesSpec" else page
     rows = section(read_page(page), SPEC_TABLES[name])
     model: type[BaseModel] = getattr(experiments.specs.experiment_file, name)
     keys = [entry.alias or key for key, entry in model.model_fields.items()]

@@ -14,7 +14,7 @@ __all__ = ["answer_sections"]
 
 
 def answer_sections(data: RunData) -> tuple[Section, ...]:
-    """Answers by model and wording, and how each grader judged them; ``ValueError`` of a run that asked for none."""
+    """Answers by model and wording or regime, and how they were judged; ``ValueError`` of a run that asked for none."""
     counts = counts_as_data(data)
     asked = counts["n_questions"] * counts["repeats"]
     rows = tuple(
@@ -28,13 +28,14 @@ def answer_sections(data: RunData) -> tuple[Section, ...]:
         )
         for one in counts["respondents"]
     )
-    answers = Table(("model", "wording", "asked", "answers", "cut off", "missing"), rows, n_text=2)
+    prompt = "regime" if data.answering is not None and data.answering.has_regimes else "wording"
+    answers = Table(("model", prompt, "asked", "answers", "cut off", "missing"), rows, n_text=2)
     note = Paragraph("Nobody has labelled these answers: counts of verdicts are not the grader's errors.")
     labels = data.calibration_set.scale.labels
-    return (Section("Answers", 3, (answers, note)), *(_graded(grader, labels) for grader in counts["graders"]))
+    return (Section("Answers", 3, (answers, note)), *(_graded(grader, labels, prompt) for grader in counts["graders"]))
 
 
-def _graded(grader: Mapping[str, Any], labels: Sequence[str]) -> Section:
+def _graded(grader: Mapping[str, Any], labels: Sequence[str], prompt: str) -> Section:
     name = " ".join(filter(None, (grader["prompt"], grader["model"])))
     rows = tuple(
         (
@@ -45,4 +46,4 @@ def _graded(grader: Mapping[str, Any], labels: Sequence[str]) -> Section:
         )
         for one in grader["verdicts"]
     )
-    return Section(f"Verdicts of {name}", 3, (Table(("model", "wording", *labels, "no verdict"), rows, n_text=2),))
+    return Section(f"Verdicts of {name}", 3, (Table(("model", prompt, *labels, "no verdict"), rows, n_text=2),))

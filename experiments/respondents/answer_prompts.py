@@ -10,6 +10,7 @@ grader's; its rendering holds the question as it stands, and never a reference o
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -24,12 +25,23 @@ from graders.prompt_delimiters import find_placeholders
 from graders.prompt_file import is_version
 from graders.prompt_library import UNPUBLISHED, PromptEntry, lock_of, read_lock, read_text, scan_library
 
-__all__ = ["SHIPPED", "AnswerPrompt", "list_answer_prompts", "load_answer_prompt", "parse_answer_prompt", "read_entry"]
+__all__ = [
+    "NO_RUBRIC",
+    "SHIPPED",
+    "AnswerPrompt",
+    "check_published",
+    "list_answer_prompts",
+    "load_answer_prompt",
+    "parse_answer_prompt",
+    "read_entry",
+    "read_wording",
+]
 
 SHIPPED = Path(__file__).parent / "prompts"
 """The folder of the answer prompts that come with the package."""
 
-_NO_RUBRIC = "none@0.0.0"
+NO_RUBRIC = "none@0.0.0"
+"""Of a prompt by whose replies nothing is judged."""
 
 
 class _FrontMatter(BaseModel):
@@ -93,7 +105,7 @@ def read_entry(entry: PromptEntry) -> AnswerPrompt:
     text = read_text(entry.path)
     prompt = parse_answer_prompt(text, name=entry.name, version=entry.version, where=str(entry.path))
     if entry.origin == "shipped":
-        _check_published(prompt, entry)
+        check_published(prompt, entry)
     return prompt
 
 
@@ -105,22 +117,43 @@ def parse_answer_prompt(text: str, *, name: str, version: str, where: str) -> An
     PromptError
         If the front matter is missing or malformed, or the text has another placeholder than one ``$question``.
     """
-    header, body = _split(text, where)
-    front = _read_front(header, where)
-    names = [place.name for place in find_placeholders(body)]
-    if names != ["question"]:
-        got = ", ".join(f"${name or ''}" for name in names) or "none"
-        raise PromptError(f"{where}: placeholders {got}; expected $question, once ($$ is a dollar sign)")
+    body, description = read_wording(text, where=where)
     return AnswerPrompt(
         name=name,
         version=version,
-        rubric=_NO_RUBRIC,
+        rubric=NO_RUBRIC,
         scale=SIMPLEQA,
         channel="letter",
         form="chat",
         text=body,
-        description=front.description,
+        description=description,
     )
+
+
+def read_wording(text: str, *, where: str, places: Sequence[str] = ("question",)) -> tuple[str, str]:
+    """The text of a prompt's file without its front matter, and the description in that.
+
+    Raises
+    ------
+    PromptError
+        If the front matter is missing or malformed, or the placeholders are not ``places``, in their order.
+    """
+    header, body = _split(text, where)
+    front = _read_front(header, where)
+    names = [place.name for place in find_placeholders(body)]
+    if names != list(places):
+        got = ", ".join(f"${name or ''}" for name in names) or "none"
+        wanted = ", ".join(f"${name}" for name in places)
+        raise PromptError(f"{where}: placeholders {got}; expected {wanted}, once ($$ is a dollar sign)")
+    return body, front.description
+
+
+def check_published(prompt: GraderPrompt, entry: PromptEntry) -> None:
+    """``PromptError`` if a prompt of a library is not what the lock beside that says."""
+    published = read_lock(lock_of(entry.path.parent.parent)).get(entry.reference)
+    if published != prompt.digest:
+        got = "not in prompts.lock" if published is None else f"published as {published[:8]}"
+        raise PromptError(f"{entry.path}: digest {prompt.digest[:8]}, {got}; expected changed text under a new version")
 
 
 def _read_file(path: Path) -> AnswerPrompt:
@@ -146,10 +179,3 @@ def _read_front(header: str, where: str) -> _FrontMatter:
     except ValidationError as error:
         key = ".".join(str(part) for part in error.errors()[0]["loc"])
         raise PromptError(f"{where}: front matter: key {key!r}; expected a text under description, alone") from error
-
-
-def _check_published(prompt: GraderPrompt, entry: PromptEntry) -> None:
-    published = read_lock(lock_of(SHIPPED)).get(entry.reference)
-    if published != prompt.digest:
-        got = "not in prompts.lock" if published is None else f"published as {published[:8]}"
-        raise PromptError(f"{entry.path}: digest {prompt.digest[:8]}, {got}; expected changed text under a new version")

@@ -27,20 +27,21 @@ def describe_counts(data: RunData) -> str:
         If the run did not ask for responses.
     """
     answering = _answering(data)
+    noun = "regime" if answering.has_regimes else "wording"
     lines = [
         f"run {data.run_id}",
-        f"{len(answering.models)} models x {len(answering.prompts)} wordings x {len(answering.questions)} questions, "
+        f"{len(answering.models)} models x {len(answering.prompts)} {noun}s x {len(answering.questions)} questions, "
         f"{answering.repeats} {'answer' if answering.repeats == 1 else 'answers'} each",
         "",
         "Answers",
-        *_table(["model", "wording", "asked", "answers", "cut off", "missing"], _answer_rows(answering), n_text=2),
+        *_table(["model", noun, "asked", "answers", "cut off", "missing"], _answer_rows(answering), n_text=2),
     ]
     reasons = _reasons(answering)
     if reasons:
         lines.append(f"missing: {reasons}")
     labels = data.calibration_set.scale.labels
     for results in data.graders:
-        heads = ["model", "wording", *labels, "no verdict"]
+        heads = ["model", noun, *labels, "no verdict"]
         rows = [
             [one.model, one.prompt, *map(str, counts), str(none)]
             for one, counts, none in _verdict_counts(data, results, answering)
@@ -49,10 +50,18 @@ def describe_counts(data: RunData) -> str:
     lines += [
         "",
         "Nobody has labelled these answers, so there is no report of the grader's errors here.",
-        f"autorater ab {data.run_id}     compares the wordings",
-        f"autorater score {data.run_id}  gives scores, corrected for the grader's errors where a calibration is given",
+        *_next_commands(data.run_id, has_regimes=answering.has_regimes),
     ]
     return "\n".join(map(visible, lines)) + "\n"
+
+
+def _next_commands(run_id: str, *, has_regimes: bool) -> list[str]:
+    if has_regimes:
+        return [f"autorater regimes {run_id}  compares the regimes"]
+    return [
+        f"autorater ab {run_id}     compares the wordings",
+        f"autorater score {run_id}  gives scores, corrected for the grader's errors where a calibration is given",
+    ]
 
 
 def counts_as_data(data: RunData) -> Mapping[str, Any]:

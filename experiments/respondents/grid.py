@@ -89,7 +89,7 @@ class Grid:
     labels
         (L,) in the order of the columns of ``shares``.
     correct, not_attempted
-        The label that counts as right, and the one for declining (``None`` where the scale has none).
+        The label that counts as right, and the one for declining; ``None`` where the scale has none.
     questions, clusters
         (n,) ids of the questions, and the cluster of each.
     models, prompts
@@ -101,7 +101,7 @@ class Grid:
     run_id: str
     grader: str
     labels: tuple[str, ...]
-    correct: str
+    correct: str | None
     not_attempted: str | None
     questions: tuple[str, ...]
     clusters: tuple[str, ...]
@@ -146,7 +146,7 @@ def read_grid(data: RunData, grader: str | None = None) -> Grid:
         run_id=data.run_id,
         grader=title,
         labels=scale.labels,
-        correct=scale.positive or scale.labels[-1],
+        correct=scale.positive,
         not_attempted=_DECLINED if _DECLINED in scale.labels else None,
         questions=tuple(question.question_id for question in answering.questions),
         clusters=tuple(question.cluster_id for question in answering.questions),

@@ -27,15 +27,19 @@ __all__ = ["describe_grid_plan"]
 _RESPONSE_TOKENS = 60
 """Of an answer as expected: a sentence or two. Wordings that ask for a short answer get less, some models say more."""
 
+_WORKED_TOKENS = 400
+"""Of an answer under a regime as expected, which shows its steps."""
+
 _CHARACTERS_A_TOKEN = 4
 _NOTHING = CostEstimate(NO_COST, NO_COST)
 
 
 @dataclass(frozen=True, slots=True)
 class _ToCome:
-    """Responses to a question that are not there yet: how many, and their token limit."""
+    """Responses to a question that are not there yet: how many, and their tokens as expected and at most."""
 
     question: Item
+    usual: int
     limit: int
     n: int
 
@@ -76,7 +80,8 @@ def describe_grid_plan(experiment: Experiment, store: RunStore | None, *, batch:
         "answering",
         _heads("questions", "answers", "model", priced=priced),
         *(_line(row, priced=priced) for row in answers),
-        f"grading; answers to come are taken to have {_RESPONSE_TOKENS} tokens, at most the limit of their model",
+        f"grading; answers to come are taken to have {_usual_tokens(experiment)} tokens, "
+        "at most the limit of their model",
         _heads("answers", "verdicts", "grader", priced=priced),
         *(_line(row, priced=priced) for row in verdicts),
     ]
@@ -93,14 +98,19 @@ def _answering(experiment: Experiment) -> Answering:
     return experiment.answering
 
 
+def _usual_tokens(experiment: Experiment) -> int:
+    return _RESPONSE_TOKENS if experiment.decisions.regimes is None else _WORKED_TOKENS
+
+
 def _title(experiment: Experiment) -> str:
     respondents, repeats = _answering(experiment).respondents, _answering(experiment).repeats
     n_models, n_prompts = (len({getattr(one, name) for one in respondents}) for name in ("model", "prompt"))
     questions = experiment.calibration_set
     n_answers = len(questions.items) * len(respondents) * repeats
     times = "" if repeats == 1 else f" x {repeats} repeats"
+    noun = "wordings" if experiment.decisions.regimes is None else "regimes"
     return (
-        f"experiment {experiment.name}: {n_models} models x {n_prompts} wordings x {len(questions.items)} of "
+        f"experiment {experiment.name}: {n_models} models x {n_prompts} {noun} x {len(questions.items)} of "
         f"{experiment.n_items_in_set} questions of {questions.name} {questions.version}{times}: {n_answers} answers"
     )
 
@@ -142,13 +152,14 @@ def _plan_answers(
     experiment: Experiment, asking: Experiment, plan: Plan, store: RunStore | None, *, batch: bool
 ) -> tuple[list[_Row], list[_ToCome]]:
     """A row a model over all its wordings, and the responses that are to come."""
+    usual = _usual_tokens(experiment)
     pending: Counter[tuple[str, int]] = Counter()
     rows: dict[str, _Row] = {}
     for respondent, share in zip(_answering(experiment).respondents, plan.graders, strict=True):
         costs = _NOTHING
         for request in pending_requests(asking, share.grader, store):
             pending[request.item.digest, share.grader.sampling.max_tokens] += len(request.repeats)
-            costs += _answer_cost(request, share.grader, batch=batch)
+            costs += _answer_cost(request, share.grader, usual=usual, batch=batch)
         row = _Row(
             n=share.n_items,
             repeats=share.grader.sampling.repeats,
@@ -162,7 +173,7 @@ def _plan_answers(
     limits = sorted({limit for _, limit in pending})
     asked = zip(experiment.calibration_set.items, asking.calibration_set.items, strict=True)
     to_come = [
-        _ToCome(question, limit, pending[bare.digest, limit])
+        _ToCome(question, usual, limit, pending[bare.digest, limit])
         for question, bare in asked
         for limit in limits
         if pending[bare.digest, limit]
@@ -180,11 +191,11 @@ def _joined(row: _Row, other: _Row) -> _Row:
     )
 
 
-def _answer_cost(request: Request, grader: Grader, *, batch: bool) -> CostEstimate:
+def _answer_cost(request: Request, grader: Grader, *, usual: int, batch: bool) -> CostEstimate:
     expected, most = estimate_request(request, grader, grader.capabilities.max_choices)
     n = len(request.repeats)
     # What is estimated is a verdict's length; an answer is longer by its sentences.
-    tokens = n * min(grader.sampling.max_tokens, (expected.output_tokens or 0) // n + _RESPONSE_TOKENS)
+    tokens = n * min(grader.sampling.max_tokens, (expected.output_tokens or 0) // n + usual)
     return _priced(replace(expected, output_tokens=tokens), most, grader, batch=batch)
 
 
@@ -226,7 +237,7 @@ def _verdict_cost(missing: _ToCome, grader: Grader, scale: LabelScale, *, batch:
             grader.sampling,
             scale,
         )
-        for tokens in (min(_RESPONSE_TOKENS, missing.limit), missing.limit)
+        for tokens in (min(missing.usual, missing.limit), missing.limit)
     )
     expected, most = estimate_request(usual, grader, choices)[0], estimate_request(longest, grader, choices)[1]
     return _priced(expected, most, grader, batch=batch, times=missing.n)

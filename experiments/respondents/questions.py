@@ -66,8 +66,8 @@ def load_question_file(path: Path) -> CalibrationSet:
 
 
 def strip_reference(question: Item) -> Item:
-    """The question alone: what is stored under its digest does not depend on the reference."""
-    return replace(question, reference=_NOTHING, response="")
+    """The question, with what a regime may give beside it: its digest does not depend on the reference."""
+    return replace(question, reference=_NOTHING)
 
 
 def _as_question(items: Sequence[Item]) -> Item:

@@ -13,10 +13,14 @@ __all__ = ["AnsweringRecord", "QuestionRecord", "RespondentRecord", "load_answer
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """A question that was asked: its id in the run, and the cluster that statistics treat as dependent."""
+    """A question that was asked: its id in the run, and the cluster that statistics treat as dependent.
+
+    ``traits`` counts what a question of a run under regimes comes with, such as its distractors; empty in others.
+    """
 
     question_id: str
     cluster_id: str
+    traits: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,11 @@ class AnsweringRecord:
     def prompts(self) -> tuple[str, ...]:
         """``name@version`` of the answer prompts in the order of the experiment."""
         return tuple(dict.fromkeys(respondent.prompt for respondent in self.respondents))
+
+    @property
+    def has_regimes(self) -> bool:
+        """Whether the prompts are regimes, and not wordings."""
+        return any(question.traits for question in self.questions)
 
     def as_plain(self) -> Mapping[str, Any]:
         """Plain data, which :func:`load_answering` takes back."""

@@ -1,4 +1,4 @@
-"""From the ``[answering]`` table of an experiment to its respondents."""
+"""From the ``[answering]`` or ``[regimes]`` table of an experiment to its respondents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from calibration_sets.strict import parse_model
 from experiments.errors import SpecError
+from experiments.regimes.regime_prompts import load_regime_prompt
 from experiments.respondents.answer_prompts import AnswerPrompt, load_answer_prompt
 from experiments.respondents.respondent import Answering, Respondent
-from experiments.specs.decisions import AnsweringSpec, RespondentSpec
+from experiments.specs.decisions import AnsweringSpec, RegimesSpec, RespondentSpec
 from experiments.specs.experiment_file import ExperimentSpec, GraderSpec
 from experiments.specs.grader_building import build_endpoint, find_capabilities, resolve_model
 from graders.capabilities import Capabilities
@@ -26,6 +27,8 @@ __all__ = ["build_answering"]
 _NOMINAL_TEMPERATURE = 1.0
 """Of a model's own distribution; where the experiment names none, a service is sent none and uses its own."""
 
+_Asked = AnsweringSpec | RegimesSpec
+
 _OWN_SETTINGS = ("temperature", "reasoning_effort", "max_tokens")
 
 
@@ -38,11 +41,11 @@ def build_answering(spec: ExperimentSpec, path: Path) -> Answering | None:
         If a prompt, model or setting is unknown or does not fit, or a respondent is listed twice;
         the message names the table.
     """
-    asked = spec.answering
+    asked = spec.answering or spec.regimes
     if asked is None:
         return None
-    where = f"{path.name}: answering"
-    prompts = [_load_prompt(reference, path.parent, f"{where}.prompts") for reference in asked.prompts]
+    where = f"{path.name}: {'answering' if spec.answering else 'regimes'}"
+    prompts = _load_prompts(asked, path.parent, where)
     models = [_build_model(entry, spec, asked, f"{where}.models[{place}]") for place, entry in enumerate(asked.models)]
     names = _model_names(asked.models)
     respondents = tuple(
@@ -59,14 +62,16 @@ def build_answering(spec: ExperimentSpec, path: Path) -> Answering | None:
     return Answering(respondents, asked.repeats)
 
 
-def _load_prompt(reference: str, folder: Path, where: str) -> AnswerPrompt:
+def _load_prompts(asked: _Asked, folder: Path, where: str) -> Sequence[AnswerPrompt]:
+    if isinstance(asked, RegimesSpec):
+        return [load_regime_prompt(regime) for regime in asked.regimes]
     try:
-        return load_answer_prompt(reference, folder=folder)
+        return [load_answer_prompt(reference, folder=folder) for reference in asked.prompts]
     except PromptError as error:
-        raise SpecError(f"{where}: {error}") from error
+        raise SpecError(f"{where}.prompts: {error}") from error
 
 
-def _build_model(entry: RespondentSpec, spec: ExperimentSpec, asked: AnsweringSpec, where: str) -> Grader:
+def _build_model(entry: RespondentSpec, spec: ExperimentSpec, asked: _Asked, where: str) -> Grader:
     """The model as it is to be asked, without a prompt yet."""
     try:
         return _build_known_model(entry, spec, asked, where)
@@ -74,7 +79,7 @@ def _build_model(entry: RespondentSpec, spec: ExperimentSpec, asked: AnsweringSp
         raise SpecError(f"{where}: {error}") from error
 
 
-def _build_known_model(entry: RespondentSpec, spec: ExperimentSpec, asked: AnsweringSpec, where: str) -> Grader:
+def _build_known_model(entry: RespondentSpec, spec: ExperimentSpec, asked: _Asked, where: str) -> Grader:
     if not takes_prompt(entry.model):
         raise SpecError(f"{where}.model: {entry.model!r} answers no questions; expected a language model")
     table = _as_table(entry, where)
@@ -102,7 +107,7 @@ def _as_table(entry: RespondentSpec, where: str) -> GraderSpec:
     return parse_model(GraderSpec, fields, where, SpecError)
 
 
-def _leaves_temperature(entry: RespondentSpec, asked: AnsweringSpec) -> bool:
+def _leaves_temperature(entry: RespondentSpec, asked: _Asked) -> bool:
     return entry.temperature is None and asked.temperature is None and is_service(entry.model)
 
 
@@ -112,7 +117,7 @@ def _with_own_temperature(capabilities: Capabilities, endpoint: Endpoint) -> tup
 
 def _build_sampling(
     entry: RespondentSpec,
-    asked: AnsweringSpec,
+    asked: _Asked,
     capabilities: Capabilities,
     where: str,
 ) -> Sampling:
@@ -132,8 +137,8 @@ def _build_sampling(
         raise SpecError(f"{where}.{error}") from error
 
 
-def _max_tokens(entry: RespondentSpec, asked: AnsweringSpec, capabilities: Capabilities) -> int:
-    """As the model's table says, or ``[answering]``; a model that thinks gets its usual room where neither does."""
+def _max_tokens(entry: RespondentSpec, asked: _Asked, capabilities: Capabilities) -> int:
+    """As the model's table says, or that of all; a model that thinks gets its usual room where neither does."""
     if entry.max_tokens is not None:
         return entry.max_tokens
     thinks = capabilities.default_max_tokens is not None and entry.reasoning_effort != "none"

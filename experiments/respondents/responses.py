@@ -49,7 +49,10 @@ def as_grading(experiment: Experiment, store: RunStore | None) -> Experiment:
         found = _read_respondent(respondent, questions, answering, bare, store)
         items += found.items
         records.append(found.record)
-    asked = tuple(QuestionRecord(question.item_id, question.cluster_id) for question in questions)
+    asked = tuple(
+        QuestionRecord(question.item_id, question.cluster_id, dict(question.metadata.get("traits", {})))
+        for question in questions
+    )
     responses = replace(
         experiment.calibration_set,
         name=f"{experiment.calibration_set.name}-responses",

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from experiments.regimes.regime_names import REGIMES, RegimeName
+
 __all__ = [
     "AbSpec",
     "AnsweringSpec",
@@ -14,6 +16,7 @@ __all__ = [
     "DecisionSpecs",
     "LimitSpec",
     "PanelSpec",
+    "RegimesSpec",
     "RespondentSpec",
     "ScoreName",
 ]
@@ -98,15 +101,27 @@ class RespondentSpec(_Strict):
     capabilities: dict[str, object] = Field(default_factory=dict)
 
 
-class AnsweringSpec(_Strict):
-    """``[answering]``: each question of the set, without tools and in one turn, in each wording to each model."""
-
-    prompts: list[str] = Field(min_length=1)
+class _AskingSpec(_Strict):
     models: list[RespondentSpec] = Field(min_length=1)
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int = Field(default=1024, ge=1)
     repeats: int = Field(default=1, ge=1, le=1000)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
+
+
+class AnsweringSpec(_AskingSpec):
+    """``[answering]``: each question of the set, without tools and in one turn, in each wording to each model."""
+
+    prompts: list[str] = Field(min_length=1)
+
+
+class RegimesSpec(_AskingSpec):
+    """``[regimes]``: each question, without tools and in one turn, under each regime to each model."""
+
+    regimes: list[RegimeName] = Field(default=list(REGIMES), min_length=1)
+    max_characters: int = Field(default=30_000, ge=100)
+    max_tokens: int = Field(default=4096, ge=1)
+    repeats: int = Field(default=2, ge=1, le=1000)
 
 
 class DecisionSpecs(_Strict):
@@ -115,3 +130,4 @@ class DecisionSpecs(_Strict):
     choose: ChooseSpec | None = None
     ab: AbSpec | None = None
     answering: AnsweringSpec | None = None
+    regimes: RegimesSpec | None = None

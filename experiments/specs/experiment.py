@@ -14,6 +14,7 @@ from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
 from calibration_sets.strict import parse_model, read_toml, shorten
 from experiments.errors import SpecError
+from experiments.regimes.question_set import load_question_set
 from experiments.respondents.questions import build_questions, load_question_file
 from experiments.respondents.respondent import Answering
 from experiments.respondents.respondent_building import build_answering
@@ -114,6 +115,7 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     if limit is not None and limit < 1:
         raise SpecError(f"--limit: {limit}; expected 1 or more")
     spec = parse_model(ExperimentSpec, read_toml(path, SpecError), path.name, SpecError)
+    _check_regimes(spec, path.name)
     answering = build_answering(spec, path)
     whole = _load_set(spec.set, path) if answering is None else _load_questions(spec, path)
     graders = build_graders(spec, whole, path)
@@ -139,6 +141,13 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
         decisions=spec.decisions,
         answering=answering,
     )
+
+
+def _check_regimes(spec: ExperimentSpec, where: str) -> None:
+    """Regimes are compared by a rule of their own."""
+    others = [name for name in ("answering", "ab", "choose") if getattr(spec, name) is not None]
+    if spec.regimes is not None and others:
+        raise SpecError(f"{where}: {others[0]}: stands beside regimes; expected one of the two")
 
 
 def _check_parser(
@@ -200,6 +209,9 @@ def _load_questions(spec: ExperimentSpec, path: Path) -> CalibrationSet:
     """The questions of a set, or of a benchmark's own file."""
     if spec.items.stratify == "label":
         raise SpecError(f"{path.name}: items.stratify: 'label'; expected kind, topic or answer_type for questions")
+    if spec.regimes is not None:
+        whole = load_question_set(path.parent / Path(spec.set).expanduser(), max_characters=spec.regimes.max_characters)
+        return select_items(whole, Selection(exclude_kinds=tuple(spec.items.exclude_kinds)), where=path.name)
     file = _fetched_questions(path.name) if spec.set == _FETCHED else path.parent / Path(spec.set).expanduser()
     if file.suffix == ".csv" and is_file(file):
         return build_questions(load_question_file(file))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from experiments.specs.decisions import AbSpec, AnsweringSpec, ChooseSpec, DecisionSpecs
+from experiments.specs.decisions import AbSpec, AnsweringSpec, ChooseSpec, DecisionSpecs, RegimesSpec
 from graders.endpoint import OnUnsupported
 from graders.endpoint_rules import check_address, check_variable
 from graders.sampling import Channel, Method
@@ -97,11 +97,12 @@ class _ExperimentOwnSpec(_Strict):
     choose: ChooseSpec | None = None
     ab: AbSpec | None = None
     answering: AnsweringSpec | None = None
+    regimes: RegimesSpec | None = None
 
     @property
     def decisions(self) -> DecisionSpecs:
         """The tables that fix a decision."""
-        return DecisionSpecs(choose=self.choose, ab=self.ab, answering=self.answering)
+        return DecisionSpecs(choose=self.choose, ab=self.ab, answering=self.answering, regimes=self.regimes)
 
 
 class ExperimentSpec(ServiceSpec, _ExperimentOwnSpec):
