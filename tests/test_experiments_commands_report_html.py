@@ -64,6 +64,16 @@ def test_it_has_the_replies_and_dates_of_the_store(folder: Path) -> None:
     assert f"{dates[0][:19]}Z" in page
 
 
+@pytest.mark.parametrize("form", ["html", "text", "json", "md"])
+def test_a_dash_is_the_output(folder: Path, form: str) -> None:
+    ran = autorater(folder, "report", "study", "--format", form, "--out", "-")
+    assert (ran.code, ran.err) == (0, "")
+    again = autorater(folder, "report", "study", "--format", form, "--out", "kept")
+    assert again.code == 0, again.err
+    assert ran.out == (folder / "kept").read_text(encoding="utf-8")
+    assert not (folder / "-").exists()
+
+
 def test_figures_can_be_written_beside_it(folder: Path) -> None:
     ran = autorater(folder, "report", "study", "--format", "html", "--figures", "figures")
     assert ran.code == 0, ran.err

@@ -117,6 +117,42 @@ def test_a_click_on_a_mark_filters_and_moves_the_focus(page: Any) -> None:
     page.wait_for_function("document.getElementById('item-list').getBoundingClientRect().top < 200")
     page.go_back()
     page.wait_for_function("location.hash === ''")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('60 items')")
+    assert page.locator("#f-grader").evaluate("(field) => field.selectedIndex") == 0
+    assert page.locator("#filter .set").count() == 0
+    page.go_forward()
+    page.wait_for_function("document.getElementById('f-grader').selectedIndex === 1")
+
+
+def test_back_keeps_the_filter_of_where_it_goes_and_leaves_typed_text_behind(page: Any, data: RunData) -> None:
+    page.evaluate("location.hash = '#items?grader=4&error=false_negative'")
+    page.wait_for_function("document.getElementById('f-grader').selectedIndex === 4")
+    page.evaluate("location.hash = '#items?text=response%207'")
+    page.wait_for_function("document.getElementById('f-text').value === 'response 7'")
+    page.go_back()
+    page.wait_for_function("document.getElementById('f-text').value === ''")
+    assert n_fit(page) == expected(data, grader=4, error="false_negative")
+    page.go_back()
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('60 items')")
+    page.evaluate("location.hash = '#details'")
+    page.wait_for_function("location.hash === '#details'")
+    assert n_fit(page) == 60
+
+
+def test_what_can_be_scrolled_sideways_says_so_and_notes_fit_a_phone(chromium: Any, text: str, tmp_path: Path) -> None:
+    said = "(box) => getComputedStyle(box, '::before').content.includes('scroll sideways')"
+    with open_file(chromium, text, tmp_path, width=400) as page:
+        for box in page.locator(".wide:visible").all():
+            assert box.evaluate(said) == box.evaluate("(box) => box.scrollWidth > box.clientWidth")
+        assert page.locator(".wide.scrolls").count() > 5
+        note = page.get_by_text("Bands: intervals.")
+        assert note.count() == 1
+        assert note.evaluate("(note) => note.closest('svg') === null && note.scrollWidth <= note.clientWidth")
+        page.emulate_media(media="print")
+        hidden = "(box) => getComputedStyle(box, '::before').display === 'none'"
+        assert page.locator(".wide.scrolls").first.evaluate(hidden)
+    with open_file(chromium, text, tmp_path, width=1280) as page:
+        assert not page.locator("#evidence .wide").first.evaluate(said)
 
 
 def test_the_form_filters_and_the_address_follows(page: Any, data: RunData) -> None:
@@ -239,6 +275,9 @@ def test_print_has_all_parts_and_the_items_as_filtered(chromium: Any, text: str,
         assert page.locator(ROWS).count() == 50
         assert page.locator("details:not([open])").count() == 0
         assert page.get_by_role("heading", name="Confusion matrix").first.is_visible()
+        assert page.get_by_text("The numbers of this figure").first.is_visible() is False
+        margins = "[...document.styleSheets[0].cssRules].filter((rule) => rule instanceof CSSPageRule)"
+        assert "mm" in page.evaluate(f"{margins}.map((rule) => rule.style.margin).join()")
         assert not page.locator("#filter").is_visible()
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         page.set_viewport_size({"width": 720, "height": 1000})

@@ -15,6 +15,7 @@ from experiments.page.headline import Headline, build_headline
 from experiments.reports import RunData, build_report
 from experiments.reports.figures import percent, rate_text
 from experiments.specs.decisions import AbSpec, ChooseSpec, DecisionSpecs, LimitSpec, PanelSpec
+from graders.pricing import Cost
 
 
 def headline_of(data: RunData, specs: DecisionSpecs | None = None) -> Headline:
@@ -23,21 +24,55 @@ def headline_of(data: RunData, specs: DecisionSpecs | None = None) -> Headline:
 
 
 def test_several_graders_are_chosen_between() -> None:
-    data = full_run()
+    data = full_run(n=300)
     found = headline_of(data)
     choice = decide_run(data, DecisionSpecs(), level=0.95).choice
     assert choice is not None
     chosen = choice.recommendation.name
     graders = build_report(data)["graders"]
     (own,) = [one for one in graders if f"{one['prompt'].partition('#')[0]} {one['model']}" == chosen]
-    assert found.sentence.startswith(f"Take {chosen}: false negatives {rate_text(own['false_negative_rate'])}, ")
-    assert f"false positives {rate_text(own['false_positive_rate'])}; " in found.sentence
+    told = [
+        f"false {kind}s {rate_text(own[f'false_{kind}_rate'])} "
+        f"({percent(own[f'false_{kind}_rate_bounds'][1])} if all missing verdicts were wrong)"
+        for kind in ("negative", "positive")
+    ]
+    assert choice.finalists == (chosen,)
+    assert found.sentence == f"Take {chosen}: {', '.join(told)}; of 4 it alone can be the best."
     assert found.paragraphs == (("Which grader", decision_text(choice)),)
+
+
+def test_what_the_data_do_not_decide_comes_before_what_would_be_taken() -> None:
+    data = wordings_run(n=20, n_wordings=2, n_models=2)
+    choice = decide_run(data, DecisionSpecs(), level=0.95).choice
+    assert choice is not None
+    assert len(choice.finalists) > 1
+    (own,) = [one for one in build_report(data)["graders"] if choice.recommendation.name.endswith(one["model"])][:1]
+    assert not own["false_negative_rate_bounds"]
+    sentence = headline_of(data).sentence
+    assert sentence.startswith(
+        f"Not decided: {len(choice.finalists)} of 4 graders are not distinguishable from the best. If one must be "
+        f"taken, {choice.recommendation.name}, "
+    )
+    assert "missing" not in sentence
+    assert decision_text(choice).startswith("Not decided; if one must be taken, ") or choice.recommendation.tied
+    priced = replace(data, graders=[replace(one, cost=Cost(place)) for place, one in enumerate(data.graders, start=1)])
+    assert ", by its cost: false negatives " in headline_of(priced).sentence
+
+
+def test_equal_graders_are_told_to_be_equal() -> None:
+    data = small_run(n=40)
+    (one,) = data.graders
+    other = replace(one, model="made/two", grader_id="other")
+    other = replace(other, verdicts=[replace(verdict, grader_id="other") for verdict in one.verdicts])
+    sentence = headline_of(replace(data, graders=[one, other])).sentence
+    assert "If one must be taken, plain@1.0.0 made/one, with 1 more exactly equal in the rate observed: " in sentence
 
 
 def test_limits_that_nobody_is_shown_to_keep_make_it_provisional_or_none() -> None:
     tight = ChooseSpec(lowest="false_negative_rate", limits={"false_positive_rate": LimitSpec(limit=0.05)})
-    assert headline_of(full_run(n=24), DecisionSpecs(choose=tight)).sentence.startswith("For now take ")
+    assert headline_of(full_run(n=24), DecisionSpecs(choose=tight)).sentence.startswith(
+        "Not decided: no grader is shown to keep the limits"
+    )
     broken = ChooseSpec(limits={"error_rate": LimitSpec(limit=0.0)})
     assert headline_of(full_run(), DecisionSpecs(choose=broken)).sentence.startswith("No grader is recommended: ")
 
@@ -85,9 +120,23 @@ def test_without_a_verdict_nothing_is_shown() -> None:
 
 def test_graders_between_which_no_rule_can_choose_are_not_ranked() -> None:
     bad = ChooseSpec(panels=[PanelSpec(name="p", members=["x", "y"])])
-    assert headline_of(full_run(n=24), DecisionSpecs(choose=bad)).sentence == (
-        "No choice is made between these 4 graders."
-    )
+    data = full_run(n=24)
+    sentence = headline_of(data, DecisionSpecs(choose=bad)).sentence
+    (why,) = decide_run(data, DecisionSpecs(choose=bad), level=0.95).notes
+    assert sentence.startswith(f"No choice is made between these 4 graders ({why}). wording_number_0@1.0.0 ")
+    first = build_report(data)["graders"][0]
+    assert f": agreement {rate_text(first['agreement']['raw'])}, {percent(first['coverage'])} of verdicts" in sentence
+    assert sentence.endswith("; and 1 more.")
+
+
+def test_without_a_label_that_counts_as_right_the_reason_and_the_agreement_are_given() -> None:
+    data = full_run(n=24, n_graders=2)
+    scale = replace(data.calibration_set.scale, positive=None)
+    data = replace(data, calibration_set=replace(data.calibration_set, scale=scale))
+    sentence = headline_of(data).sentence
+    why = f"as no label counts as right on the scale {scale.name}"
+    assert sentence.startswith(f"No choice is made between these 2 graders, {why}. The nearest first: ")
+    assert rate_text(build_report(data)["graders"][0]["agreement"]["raw"]) in sentence
 
 
 def test_without_labels_it_says_so_and_how_far_repeats_differ() -> None:

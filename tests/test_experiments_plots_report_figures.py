@@ -37,6 +37,7 @@ from experiments.plots.item_parts import draw_by_kind
 from experiments.plots.report_figures import build_figures
 from experiments.reports import build_report
 from experiments.reports.call_times import GraderTimes
+from experiments.reports.escaping import visible
 from experiments.reports.inputs import RunData
 from experiments.specs.decisions import AbSpec, ChooseSpec, PanelSpec
 from graders.exact import VerdictDistribution
@@ -89,7 +90,7 @@ def test_the_forest_plot_has_the_rates_of_the_report(drawn: Drawn, report: dict[
         assert row["coverage"] == grader["rate_coverage"][f"{row['error']}_rate"]
         bounds = grader[f"{row['error']}_rate_bounds"]
         assert [row["lowest"], row["highest"]] == (bounds or [None, None])
-        assert row["grader"].startswith(f"{grader['number']}. ")
+        assert row["grader"] == visible(f"{grader['prompt'].partition('#')[0]} {grader['model']}")
     assert any(row["lowest"] is not None for row in rows)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from calibration_sets.references.reference import AcceptableRange, Reference
 from experiments.reports import RunData, build_report, render_text
+from experiments.reports.pages import _without_provider
 
 RUBRIC = "rules@1.0.0"
 RANGE = Reference("8,282", "8,282", ranges=(AcceptableRange(Decimal(8199), Decimal(8365), Decimal(8282), None),))
@@ -160,3 +161,20 @@ def test_two_parsers_side_by_side(runs: Any) -> None:
     assert moved["false_positive_rate"]["value"] == pytest.approx((1 + 0) / 2)
     text = render_text(build_report(data))
     assert "The official parser reads 2 of 5 replies otherwise than the robust one" in text
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [
+        ("replay/deep/said.jsonl", "said.jsonl"),
+        ("openrouter/meta-llama/llama-3:free", "llama-3:free"),
+        ("imported/team/their model", "team/their model"),
+        ("imported/<script>alert(1)</script>", "<script>alert(1)</script>"),
+        ("</script>alone", "</script>alone"),
+        ("a name with 1/2 in it", "a name with 1/2 in it"),
+        ("plain", "plain"),
+        ("imported/", "imported/"),
+    ],
+)
+def test_the_summary_leaves_out_a_provider_and_nothing_of_a_name(model: str, shown: str) -> None:
+    assert _without_provider(model) == shown

@@ -32,6 +32,7 @@ class FigureView:
     name: str
     title: str
     description: str
+    note: str
     drawing: Markup | None
     blocks: tuple[Block, ...]
 
@@ -44,7 +45,8 @@ def view_figures(figures: Sequence[Figure], report: Fields) -> Iterator[FigureVi
         size = len(svg.encode("utf-8"))
         drawing = Markup(svg) if size <= left else None
         left -= size if drawing is not None else 0
-        yield FigureView(figure.name, figure.title, figure.description, drawing, tuple(_numbers(figure, report)))
+        numbers = tuple(_numbers(figure, report))
+        yield FigureView(figure.name, figure.title, figure.description, figure.note, drawing, numbers)
 
 
 def _numbers(figure: Figure, report: Fields) -> Iterable[Block]:
@@ -66,7 +68,7 @@ def _data(figure: Figure) -> Iterator[Block]:
     columns = tuple(str(name).replace("_", " ") for name in figure.table.columns)
     rows = tuple(tuple(map(_cell, row)) for row in figure.table.head(MOST_ROWS).itertuples(index=False))
     words = [place for place, kind in enumerate(figure.table.dtypes) if kind.kind not in "if"]
-    yield Table(columns, rows, n_text=1 + max(words, default=0) if words and words[-1] < 3 else 1)
+    yield Table(columns, rows, n_text=1 + max(words, default=0) if words and words[-1] < 4 else 1)
     left = len(figure.table) - len(rows)
     if left > 0:
         yield Paragraph(f"{left:,} more rows are in its CSV: autorater report RUN --figures DIR.")

@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiments.analyses.choice import choosing_words
-from experiments.analyses.choice.choosing import Choice
+from experiments.analyses.choice.candidate_rates import CandidateRates
+from experiments.analyses.choice.choosing import Choice, Recommendation
 from experiments.analyses.choice.choosing_words import RATE_WORDS, rate_cell
 from experiments.analyses.run_decisions import RunDecisions
 from experiments.analyses.wordings import ab_words
 from experiments.analyses.wordings.wording_comparison import WordingResult
+from experiments.page.rubric_sentences import rubric_sentence
 from experiments.reports.figures import count_of, percent, rate_text
 from experiments.reports.label_words import label_words
+from experiments.reports.summary_rates import summary_rates
 from experiments.specs.decisions import ErrorName
 
 __all__ = ["BOUNDS", "Headline", "build_headline"]
 
 BOUNDS = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Error rates that are worth knowing to be out of reach."""
+
+MOST_TOLD = 3
+"""Graders whose figures stand in the sentence where none is chosen."""
 
 _WHOSE = {"grader": "grader's prompt", "answer": "answer prompt"}
 _BOTH: tuple[ErrorName, ...] = ("false_negative_rate", "false_positive_rate")
@@ -63,8 +69,10 @@ def _sentence(report: Fields, decided: RunDecisions, *, answering: bool) -> str:
         return _without_labels(report["graders"])
     if choice is not None and len(choice.candidates) > 1:
         return _of_choice(choice)
+    if report["set"]["scale"]["positive"] is None or summary_rates(report["graders"]).group is not None:
+        return rubric_sentence([(_name(one), one) for one in report["graders"]], report["set"])
     if len(report["graders"]) > 1:
-        return f"No choice is made between these {len(report['graders']):,} graders."
+        return _of_graders(report["graders"], decided.notes)
     return _of_grader(report["graders"][0], report)
 
 
@@ -98,21 +106,50 @@ def _of_wordings(result: WordingResult) -> str:
 
 
 def _of_choice(choice: Choice) -> str:
-    found, n = choice.recommendation, len(choice.finalists)
+    """What is decided comes first; where several may be the best, that, and then the one that the rule takes."""
+    found, of_all = choice.recommendation, f"{len(choice.candidates):,}"
+    unlike = f"{len(choice.finalists):,} of {of_all} graders are not distinguishable from the best"
+    if found.name is None and found.hanging:
+        return f"Not decided: which of {of_all} graders is best hangs on verdicts that are missing."
     if found.name is None:
-        return f"No grader is recommended: none of {len(choice.candidates):,} is shown to be fit under the rule."
-    own = next(rates for rates in choice.rates if rates.name == found.name)
-    shown = ", ".join(f"{RATE_WORDS[rate]} {rate_cell(own.rates[rate])}" for rate in _BOTH)
-    beside = (
-        f"{n:,} of {len(choice.candidates):,} are not distinguishable from the best"
-        if n > 1
-        else f"of {len(choice.candidates):,} it alone can be the best"
-    )
-    if found.provisional:
-        return f"For now take {found.name}, as no grader is shown to keep the limits: {shown}; {beside}."
+        return f"No grader is recommended: none of {of_all} is shown to be fit under the rule."
+    shown = _choice_rates(next(rates for rates in choice.rates if rates.name == found.name))
+    if len(choice.finalists) == 1 and not found.provisional:
+        return f"Take {found.name}: {shown}; of {of_all} it alone can be the best."
+    missing = "no grader is shown to keep the limits" if found.provisional else ""
+    several = unlike if len(choice.finalists) > 1 else ""
+    undecided = " and ".join(filter(None, (missing, several)))
+    return f"Not decided: {undecided}. If one must be taken, {_taken(found)}: {shown}."
+
+
+def _taken(found: Recommendation) -> str:
+    """The one that the rule takes among several, and by what."""
     if found.tied:
-        return f"A tie of {found.name} and {len(found.tied):,} more: {shown}; {beside}."
-    return f"Take {found.name}: {shown}; {beside}."
+        equal = "cost and rate" if found.by == "cost" else "the rate observed"
+        return f"{found.name}, with {len(found.tied):,} more exactly equal in {equal}"
+    why = {"cost": ", by its cost", "rate": ", by the lowest rate observed"}.get(found.by, "")
+    if found.hanging:
+        return f"{found.name}{why} among those whose place does not hang on missing verdicts"
+    return f"{found.name}{why}"
+
+
+def _choice_rates(own: CandidateRates) -> str:
+    return ", ".join(f"{RATE_WORDS[rate]} {rate_cell(own.rates[rate])}{_if_wrong(own.bounds[rate])}" for rate in _BOTH)
+
+
+def _if_wrong(bounds: Sequence[float] | None) -> str:
+    return f" ({percent(bounds[1])} if all missing verdicts were wrong)" if bounds else ""
+
+
+def _of_graders(graders: Sequence[Fields], notes: Sequence[str]) -> str:
+    """Why none is chosen, and what is known of each of the first few."""
+    told = "; ".join(
+        f"{_name(one)}: agreement {rate_text(one['agreement']['raw'])}, {percent(one['coverage'])} of verdicts valid"
+        for one in graders[:MOST_TOLD]
+    )
+    more = f"; and {len(graders) - MOST_TOLD:,} more" if len(graders) > MOST_TOLD else ""
+    why = f" ({notes[0]})" if notes else ""
+    return f"No choice is made between these {len(graders):,} graders{why}. {told}{more}."
 
 
 def _of_grader(grader: Fields, report: Fields) -> str:

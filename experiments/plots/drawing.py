@@ -43,8 +43,11 @@ def inline(rows: Rows) -> alt.InlineData:
 
 
 def to_table(rows: Rows, columns: Sequence[str]) -> pd.DataFrame:
-    """The rows' columns that are told, in this order."""
-    return pd.DataFrame([{name: row[name] for name in columns} for row in rows], columns=list(columns))
+    """The rows' columns that are told, in this order; a grader's name without the number that has its own column."""
+    table = pd.DataFrame([{name: row[name] for name in columns} for row in rows], columns=list(columns))
+    if {"number", "grader"} <= set(columns):
+        table["grader"] = [str(row["grader"]).removeprefix(f"{row['number']}. ") for row in rows]
+    return table
 
 
 def estimate_columns(estimate: Fields) -> dict[str, Any]:
@@ -66,16 +69,16 @@ def estimate_hover(what: str, estimate: Fields, *rest: str) -> str:
     return ", ".join([*told, *(one for one in rest if one)])
 
 
-def error_colour(legend: alt.Legend | None = None) -> alt.Color:
-    """Colour by kind of error."""
+def error_colour(legend: alt.Legend | None = None, *, words: Sequence[str] = _WORDS) -> alt.Color:
+    """Colour by kind of error, of which ``words`` are the two."""
     colours = [stand_in("negative"), stand_in("positive")]
-    return alt.Color("error_words:N", scale=alt.Scale(domain=_WORDS, range=colours), legend=legend, title=None)
+    return alt.Color("error_words:N", scale=alt.Scale(domain=list(words), range=colours), legend=legend, title=None)
 
 
-def error_shape(legend: alt.Legend | None = None) -> alt.Shape:
-    """Shape by kind of error."""
+def error_shape(legend: alt.Legend | None = None, *, words: Sequence[str] = _WORDS) -> alt.Shape:
+    """Shape by kind of error, of which ``words`` are the two."""
     return alt.Shape(
-        "error_words:N", scale=alt.Scale(domain=_WORDS, range=["circle", "square"]), legend=legend, title=None
+        "error_words:N", scale=alt.Scale(domain=list(words), range=["circle", "square"]), legend=legend, title=None
     )
 
 

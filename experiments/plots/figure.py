@@ -66,13 +66,22 @@ class Figure:
     chart: alt.TopLevelMixin
     cut_names: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def note(self) -> str:
+        """The line below the drawing; empty where there is none."""
+        title = getattr(self.chart, "title", None)
+        return str(title["text"]) if isinstance(title, alt.TitleParams) else ""
+
 
 def render_svg(figure: Figure) -> str:
     """A figure for a page: colours are CSS variables, marks have ``aria-label`` and lead to their items.
 
-    Names that are cut have the whole one in a ``title`` of their text. Element ids begin with the figure's name.
+    Names that are cut have the whole one in a ``title`` of their text. Element ids begin with the figure's name. The
+    note is left to the page, whose lines fit its width.
     """
-    return for_page(_draw(figure, figure.chart.to_dict()))
+    spec = figure.chart.to_dict()
+    spec.pop("title", None)
+    return for_page(_draw(figure, spec))
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:

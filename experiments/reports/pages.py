@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,8 @@ Fields = Mapping[str, Any]
 
 SUMMARY_FIGURES = ("coverage", "flip", "R", "pairwise", "alpha")
 UNDEFINED_LEGEND = "-: not defined; the reasons stand below."
+
+_PROVIDER_AND_NAME = re.compile(r"[\w.+-]+(?:/[\w.:@+~-]*)*/[\w.:@+~-]+")
 
 
 def build_document(report: Fields) -> Document:
@@ -127,7 +130,7 @@ def _summary_row(grader: Fields, rates: SummaryRates) -> tuple[str, ...]:
     first, second = rates.of(grader)
     return (
         str(grader["number"]),
-        grader["model"].rpartition("/")[2],
+        _without_provider(grader["model"]),
         brief(rate_text(first)),
         brief(rate_text(second)),
         brief(percent(grader["coverage"])),
@@ -136,6 +139,13 @@ def _summary_row(grader: Fields, rates: SummaryRates) -> tuple[str, ...]:
         brief(short_percent(grader["pairwise_disagreement"])),
         brief(short_coefficient(grader["alpha_repeats"])),
     )
+
+
+def _without_provider(model: str) -> str:
+    """The end of ``provider/name`` and of paths like it; a name that somebody gave otherwise is told whole."""
+    if model.startswith("imported/"):
+        return model.removeprefix("imported/") or model
+    return model.rpartition("/")[2] if _PROVIDER_AND_NAME.fullmatch(model) else model
 
 
 def _reading(rates: SummaryRates, positive: str | None, words: LabelWords) -> tuple[str, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.reports.document import Bullets, Entries, Forest, Paragraph, Section, Table
+from experiments.reports.document import Bullets, Document, Entries, Forest, Paragraph, Section, Table
 from experiments.reports.escaping import escape_markdown, quote, shorten
 from experiments.reports.pages import build_document
 
-__all__ = ["render_markdown"]
+__all__ = ["render_markdown", "render_markdown_document"]
 
 LONGEST_TEXT = 300
 """Characters of a question, reference or response that are shown."""
@@ -17,8 +17,12 @@ LONGEST_TEXT = 300
 
 def render_markdown(report: Mapping[str, Any]) -> str:
     """Markdown with the figures of :func:`render_text`; what people and models wrote cannot act as markup."""
-    parts = [_section(section) for section in build_document(report).sections]
-    return "\n\n".join(parts) + "\n"
+    return render_markdown_document(build_document(report))
+
+
+def render_markdown_document(document: Document) -> str:
+    """Any page as Markdown; what people and models wrote cannot act as markup."""
+    return "\n\n".join(_section(section) for section in document.sections) + "\n"
 
 
 def _section(section: Section) -> str:

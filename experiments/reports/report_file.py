@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from experiments.errors import ExperimentError
 
-__all__ = ["check_report_file", "write_report_file"]
+__all__ = ["STDOUT", "check_report_file", "write_report_file"]
+
+STDOUT = Path("-")
+"""Where a file is expected: the standard output."""
 
 
 def check_report_file(path: Path) -> None:
@@ -18,6 +22,8 @@ def check_report_file(path: Path) -> None:
     ExperimentError
         If its folder is missing or cannot be written, or it is a folder itself.
     """
+    if path == STDOUT:
+        return
     try:
         if path.is_dir():
             raise ExperimentError(f"--out {path}: a folder; expected a file")
@@ -31,7 +37,7 @@ def check_report_file(path: Path) -> None:
 
 
 def write_report_file(path: Path, text: str) -> None:
-    """Write a report in UTF-8; what is no plain file, such as ``/dev/stdout`` or a pipe, is written to.
+    """Write a report in UTF-8; ``-`` and what is no plain file, such as a pipe, is written to.
 
     Raises
     ------
@@ -40,13 +46,26 @@ def write_report_file(path: Path, text: str) -> None:
     """
     check_report_file(path)
     try:
-        if path.exists() and not path.is_file():
+        if path == STDOUT:
+            _write_to_output(text)
+        elif path.exists() and not path.is_file():
             with path.open("w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
         else:
             _replace(path.resolve(), text)
     except OSError as error:
         raise _cannot_write(path, error) from error
+
+
+def _write_to_output(text: str) -> None:
+    """In UTF-8 whatever the terminal's encoding; what a program put in the output's place may take text alone."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    stream.write(text.encode("utf-8"))
+    stream.flush()
 
 
 def _replace(path: Path, text: str) -> None:

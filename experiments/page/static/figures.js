@@ -71,13 +71,16 @@ for (const drawing of document.querySelectorAll(".drawing")) {
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 addEventListener("scroll", hideTip, { passive: true, capture: true });
 
-/* What does not scroll is no stop of the tabulator. */
+/* What scrolls says so; what does not is no stop of the tabulator. */
 
 function tellScrollers() {
-  for (const box of document.querySelectorAll(".wide")) {
-    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+  const boxes = [...document.querySelectorAll(".wide")];
+  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  boxes.forEach((box, place) => {
+    box.classList.toggle("scrolls", scrolling[place]);
+    if (scrolling[place]) box.setAttribute("tabindex", "0");
     else box.removeAttribute("tabindex");
-  }
+  });
 }
 tellScrollers();
 addEventListener("resize", tellScrollers);

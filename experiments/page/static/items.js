@@ -67,12 +67,15 @@ function holdsFor(item, filter, grader) {
   return codes.some((code) => isLabel(code) && (filter.code === null || code === filter.code) && (!("error" in filter) || isError(code, reference, filter.error)));
 }
 
+/** What the text filter looks through. */
+function wordsOf(item) {
+  item.found ??= [item.id, item.question, item.reference, item.response, item.respondent].join("\n").toLowerCase();
+  return item.found;
+}
+
 function holds(item, filter) {
   for (const part of ["kind", "topic", "answer_type"]) if (part in filter && (item[part] ?? "") !== filter[part]) return false;
-  if (filter.words) {
-    item.found ??= [item.id, item.question, item.reference, item.response, item.respondent].join("\n").toLowerCase();
-    if (!item.found.includes(filter.words)) return false;
-  }
+  if (filter.words && !wordsOf(item).includes(filter.words)) return false;
   return filter.graders.some((grader) => holdsFor(item, filter, grader));
 }
 

@@ -8,13 +8,16 @@ if (head) {
   byId("filter-box").open = !matchMedia("(max-width: 44rem)").matches || location.hash.startsWith("#items?");
   for (const [key, field] of fields) field.addEventListener(choices.has(key) ? "change" : "input", () => takeGiven(key));
   byId("filter").addEventListener("submit", (event) => event.preventDefault());
-  byId("filter").addEventListener("reset", (event) => {
-    event.preventDefault();
+  const clear = () => {
     given = {};
-    for (const field of fields.values()) if (!choices.has(field.id.slice(2))) field.value = "";
-    writeAddress();
+    for (const [key, field] of fields) if (!choices.has(key)) field.value = "";
     showGiven();
     apply();
+  };
+  byId("filter").addEventListener("reset", (event) => {
+    event.preventDefault();
+    clear();
+    writeAddress();
   });
   for (const header of document.querySelectorAll(".items th[data-sort]")) {
     header.querySelector("button").addEventListener("click", () => {
@@ -37,13 +40,19 @@ if (head) {
     byId("item-list").scrollIntoView();
     if (focus) byId("items-heading").focus({ preventScroll: true });
   };
-  addEventListener("hashchange", () => follow(true));
+  // Back to where nothing was chosen is back to all items, at the place where the browser puts its reader.
+  addEventListener("hashchange", () => {
+    if (location.hash) follow(true);
+    else if (Object.keys(given).length) clear();
+  });
   // A mark whose items are shown already changes no address.
   document.addEventListener("click", (event) => {
     if (event.target instanceof Element && event.target.closest("svg a")?.getAttribute("href") === location.hash) follow(true);
   });
   apply();
   follow(false);
+  // Before somebody types, so that the first letter does not wait for it.
+  (globalThis.requestIdleCallback ?? setTimeout)(() => items.forEach(wordsOf));
 } else {
   byId("count").textContent = "This run has no items, or none has room on this page.";
   byId("filter-box").hidden = true;
