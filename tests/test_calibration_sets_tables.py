@@ -69,6 +69,20 @@ def test_a_byte_order_mark_does_not_stick_to_the_first_column(tmp_path: Path) ->
     assert table.rows[0].cells["id"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("t.csv", "item;label\na;x, y\n", "parted by semicolons; expected commas"),
+        ("t.csv", "item\tlabel\na\tb\n", "parted by tabs; expected commas"),
+        ("t.tsv", "item,label\na,b\n", "parted by commas; expected tabs"),
+    ],
+)
+def test_fields_parted_by_another_sign_are_named(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SetFileError, match=f"{name}:1: fields are {expected}"):
+        read_table(tmp_path / name)
+
+
 def test_a_mark_before_a_quoted_first_column(tmp_path: Path) -> None:
     assert read_table(write(tmp_path, '\ufeff"id","a"\n1,2\n')).columns == ("id", "a")
 

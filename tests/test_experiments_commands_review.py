@@ -91,6 +91,19 @@ def test_a_set_is_not_taken_for_a_run_whose_name_only_begins_so(study: Any, serv
     assert len(served) == 2
 
 
+def test_options_that_the_name_has_no_use_for_are_refused(study: Any, served: list[tuple[str, bool]]) -> None:
+    with RunStore(study.folder / "store.sqlite") as store:
+        run_experiment(load_experiment(study.experiment), store, open_client)
+    for options in (["--limit", "3"], ["--unlabelled"]):
+        with pytest.raises(ReviewError, match=f"{options[0]}: 'study' is a run; expected --set"):
+            review(study.folder, "study", *options)
+    for options in (["--most", "50"], ["--random-share", "0.2"], ["--grader", "x"]):
+        with pytest.raises(ReviewError, match=f"{options[0]}: 'probes' is a set; expected a run's name"):
+            review(study.folder, "probes", *options)
+    assert not served
+    assert not (study.folder / "labels.sqlite").exists()
+
+
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

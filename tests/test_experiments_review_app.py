@@ -52,10 +52,61 @@ def test_a_form_sent_again_makes_no_second_label(tmp_path: Path) -> None:
     client = open_client(desk)
     first = page_of(client)
     send(client, first, label="CORRECT")
-    again = send(client, first, label="INCORRECT")
+    again = send(client, first, label="CORRECT")
     assert number_of(again) == "2"
     assert rows(tmp_path) == [("i00", "Ann", "CORRECT")]
     assert [event.kind for event in desk.read().events] == ["label"]
+
+
+def test_another_label_from_a_page_whose_answer_was_lost_stands(tmp_path: Path) -> None:
+    client = open_client(open_desk(tmp_path))
+    first = page_of(client)
+    send(client, first, label="CORRECT")
+    send(client, first, label="INCORRECT")
+    assert rows(tmp_path) == [("i00", "Ann", "INCORRECT")]
+    send(client, first, label="CORRECT")
+    assert rows(tmp_path) == [("i00", "Ann", "CORRECT")]
+
+
+def note_of(page: str) -> str:
+    return html.unescape(page.partition("<textarea")[2].partition(">")[2].partition("</textarea>")[0].strip())
+
+
+def save_note(client: TestClient, page: str, note: str) -> None:
+    fields = {**fields_of(page), "action": "note", "note": note}
+    assert client.post("/label", data=fields, headers={"hx-source": "textarea#note"}).status_code == 204
+
+
+def test_the_last_note_of_a_page_stands_and_can_be_emptied(tmp_path: Path) -> None:
+    client = open_client(open_desk(tmp_path))
+    page = page_of(client)
+    for note in ("A", "B", "A", ""):
+        save_note(client, page, note)
+        assert note_of(page_of(client, item=1)) == note
+
+
+def test_a_page_that_did_not_change_the_note_leaves_a_newer_one_alone(tmp_path: Path) -> None:
+    client = open_client(open_desk(tmp_path))
+    save_note(client, page_of(client), "first\n\n<two> lines")
+    stale, other = page_of(client, item=1), page_of(client, item=1)
+    save_note(client, other, "newer")
+    send(client, stale, label="CORRECT", note="first\r\n\r\n<two> lines")
+    assert note_of(page_of(client, item=1)) == "newer"
+    send(client, stale, label="CORRECT", note="changed here")
+    assert note_of(page_of(client, item=1)) == "changed here"
+
+
+def test_control_characters_do_not_get_into_notes(tmp_path: Path) -> None:
+    client = open_client(open_desk(tmp_path))
+    save_note(client, page_of(client), "a\x00b\x1b[31m\x9b\r\n\tc\x7f")
+    with LabelStore(tmp_path / "labels.sqlite") as store:
+        assert [row.note for row in load_labels(store)] == ["ab[31m\n\tc"]
+
+
+def test_a_range_that_the_text_of_the_reference_has_is_not_said_twice(tmp_path: Path) -> None:
+    page = page_of(open_client(open_desk(tmp_path)))
+    assert "acceptable range: anything between 90 and 200" in page
+    assert "Acceptable range" not in page
 
 
 def test_one_form_sent_from_many_threads_makes_one_label(tmp_path: Path) -> None:

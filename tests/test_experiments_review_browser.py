@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from review_browser import SETTLE, begin, item_of, open_page, press, serving
+from review_browser import SETTLE, begin, item_of, open_page, press, serving, write_note
 from review_pages import (
     ReviewServer,
     make_plan,
@@ -156,8 +156,10 @@ def test_a_server_that_is_gone_is_said_and_the_label_can_be_sent_again(tmp_path:
             page.keyboard.press("Escape")
             page.wait_for_timeout(SETTLE)
             page.keyboard.press("3")
-            page.locator("#alert", has_text="not recorded").wait_for()
+            page.locator("#alert", has_text="may not have been recorded").wait_for()
             server.start()
+            page.locator("#alert", has_text="answers again").wait_for()
+            assert page.locator("#note").input_value() == "kept"
             press(page, "3")
             assert item_of(page) == "Item 2 of 3"
             assert page.locator("#alert").inner_text() == ""
@@ -184,3 +186,77 @@ def test_a_kill_between_two_labels_loses_none_that_was_told(tmp_path: Path, chro
                 server.start()
     finally:
         server.stop()
+
+
+def test_a_lost_answer_is_told_and_the_page_shows_what_was_stored(tmp_path: Path, chromium: Any) -> None:
+    desk = open_desk(tmp_path)
+
+    def lose_answer(route: Any) -> None:
+        if route.request.method == "POST":
+            route.fetch(max_redirects=0)
+        route.abort()
+
+    with serving(desk) as url, open_page(chromium, expects="net::ERR_|Failed to fetch") as page:
+        page.goto(f"{url}label?rater=Ann")
+        page.route("**/label", lose_answer)
+        page.wait_for_timeout(SETTLE)
+        page.keyboard.press("3")
+        page.locator("#alert", has_text="may not have been recorded").wait_for()
+        page.unroute("**/label")
+        press(page, "1")
+        assert [row.label for row in load_labels(desk._store)] == ["INCORRECT"], "the second choice stands"
+        page.goto(f"{url}label?rater=Ann&item=2")
+        page.route("**/label", lose_answer)
+        page.wait_for_timeout(SETTLE)
+        page.keyboard.press("2")
+        page.locator("#alert", has_text="as it is recorded: NOT_ATTEMPTED").wait_for()
+        assert item_of(page) == "Item 2 of 6"
+        assert "You said NOT_ATTEMPTED" in page.locator(".standing").inner_text()
+
+
+def test_a_note_outlives_a_reload_and_is_saved_while_it_is_written(tmp_path: Path, chromium: Any) -> None:
+    desk = open_desk(tmp_path)
+    with serving(desk) as url, open_page(chromium) as page:
+        page.goto(f"{url}label?rater=Ann&item=1")
+        page.locator("#note").fill("half a thou")
+        page.reload()
+        assert page.locator("#note").input_value() == "half a thou"
+        with page.expect_response(lambda response: response.status == 204):
+            page.locator("#note").press_sequentially("ght")
+        assert [row.note for row in load_labels(desk._store)] == ["half a thought"]
+        with page.expect_response(lambda response: response.status == 204):
+            page.locator("#note").fill("")
+        page.reload()
+        assert page.locator("#note").input_value() == ""
+        page.locator("#note").fill("with the label")
+        page.keyboard.press("Escape")
+        press(page, "3")
+        page.goto(f"{url}label?rater=Ann&item=2")
+        assert page.locator("#note").input_value() == "", "of another item"
+    (row,) = load_labels(desk._store)
+    assert (row.label, row.note) == ("CORRECT", "with the label")
+
+
+def test_a_tab_that_saved_a_note_does_not_put_it_over_a_newer_one(tmp_path: Path, chromium: Any) -> None:
+    desk = open_desk(tmp_path)
+    with serving(desk) as url, open_page(chromium) as one, open_page(chromium) as other:
+        for page in (one, other):
+            page.goto(f"{url}label?rater=Ann&item=1")
+            write_note(page, "older" if page is one else "newer")
+        press(one, "3")
+    (row,) = load_labels(desk._store)
+    assert (row.label, row.note) == ("CORRECT", "newer")
+
+
+def test_what_was_written_and_taken_back_comes_back_over_nothing(tmp_path: Path, chromium: Any) -> None:
+    desk = open_desk(tmp_path)
+    with serving(desk) as url, open_page(chromium) as one, open_page(chromium) as other:
+        for page in (one, other):
+            page.goto(f"{url}label?rater=Ann&item=1")
+        one.locator("#note").fill("x")
+        one.locator("#note").fill("")
+        write_note(other, "newer")
+        one.reload()
+        assert one.locator("#note").input_value() == "newer"
+        one.wait_for_timeout(1500)
+    assert [row.note for row in load_labels(desk._store)] == ["newer"]

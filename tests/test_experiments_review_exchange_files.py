@@ -17,13 +17,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from review_pages import HOSTILE, make_plan, make_set
 
+from calibration_sets.defused_cells import defuse, restore
 from calibration_sets.errors import SetFileError
 from calibration_sets.scale import LabelScale
 from experiments.errors import ReviewError
 from experiments.review.events import Event, NewEvent
 from experiments.review.exchange.argilla import render_settings, user_id, write_records
 from experiments.review.exchange.argilla_export import read_argilla
-from experiments.review.exchange.defused_cells import defuse, restore
 from experiments.review.exchange.file_row import FileLabels, ReadOptions
 from experiments.review.exchange.label_import import import_labels
 from experiments.review.exchange.label_studio import DISPUTED, render_config, write_tasks
@@ -160,6 +160,15 @@ def test_no_cell_of_an_export_is_a_formula(tmp_path: Path) -> None:
     cells = [cell for record in csv.reader(io.StringIO(write_csv_labels(review, rows), newline="")) for cell in record]
     assert len(cells) == 14 * (len(rows) + 1)
     assert not [cell for cell in cells if cell.lstrip(" \n").startswith(("=", "+", "-", "@", "\t", "\r", "＝"))]
+
+
+def test_what_is_only_to_be_read_drives_no_terminal_and_is_importable(tmp_path: Path) -> None:
+    review = make_plan(make_set(["\x1b]0;taken\x07 \x00 \u202e", "plain\nlines"])).review
+    text = write_csv_labels(review, [row(item_id="i00", item_digest=review.work[0].item_digest)])
+    assert not set("\x1b\x07\x00\u202e") & set(text)
+    assert r"\x1b]0;taken\x07 \x00 \u202e" in text
+    (tmp_path / "labels.csv").write_text(text, newline="")
+    assert read_csv_labels(tmp_path / "labels.csv").rows[0].label == "CORRECT"
 
 
 def test_a_csv_from_a_spreadsheet_is_read(tmp_path: Path) -> None:

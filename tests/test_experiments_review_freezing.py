@@ -92,6 +92,18 @@ def test_who_adjudicates_an_own_label_has_two_rows_that_load(tmp_path: Path) -> 
     assert load_set(tmp_path / "mine").consensus().labels["i00"] == "INCORRECT"
 
 
+def test_a_rater_who_is_called_like_an_adjudicator_is_somebody_else(tmp_path: Path) -> None:
+    said = [(0, "Cho (adjudication)", "C"), (0, "ben", "I"), (0, "CHO", "C")]
+    events = told(SET_REVIEW, said)
+    events[0] = replace(events[0], rater="Cho (adjudication)")
+    frozen = freeze_labels(SET_REVIEW, events, [SET_REVIEW], OPTIONS).calibration_set
+    assert [one.rater for one in frozen.human_labels] == [
+        "Cho (adjudication)", "Ben", "Cho (adjudication) (adjudication)"
+    ]  # fmt: skip
+    write_frozen_set(frozen, tmp_path / "mine")
+    assert load_set(tmp_path / "mine") == frozen
+
+
 def test_the_last_of_several_adjudications_stands() -> None:
     frozen = freeze(SET_REVIEW, [*ALL, (0, "ben", "I"), (0, "CHO", "C"), (0, "DEE", "I")]).calibration_set
     assert frozen.consensus().labels["i00"] == "INCORRECT"

@@ -109,6 +109,22 @@ def test_the_token_in_the_address_becomes_a_cookie_that_scripts_cannot_read() ->
     assert client.get("/label").text == PASSED, "the cookie is enough from then on"
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        '{"theme":"dark","n":[1,2]}', 'prefs={"a": 1}', "a b=c d", "=x", "", "é=ü", '"', "x=\\073",
+        f"{OPEN.cookie}=of another program", f" {OPEN.cookie} ",
+    ],
+)  # fmt: skip
+def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
+    client = guarded(OPEN)
+    own = f"{OPEN.cookie}={TOKEN}"
+    for cookies in (f"{others}; {own}", f"{own};{others}", f"{others};{own} ;{others}"):
+        assert client.get("/label", headers=[(b"cookie", cookies.encode())]).text == PASSED
+    assert client.get("/label", headers=[(b"cookie", others.encode())]).status_code == 401
+    assert client.get("/label", headers=[(b"cookie", f"x{own}".encode())]).status_code == 401
+
+
 def test_cookies_of_two_reviews_on_one_host_do_not_meet() -> None:
     assert OPEN.cookie != AccessRules(token="u" * 32).cookie
 
@@ -136,7 +152,7 @@ def test_a_form_that_is_too_long_is_refused_by_its_header_and_by_its_bytes(tmp_p
 
     def pieces() -> Iterable[bytes]:
         yield b"label=CORRECT&note="
-        for _ in range(80):
+        for _ in range(LONGEST_FORM // 1024):
             yield b"x" * 1024
 
     chunked = client.post(

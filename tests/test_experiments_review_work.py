@@ -94,6 +94,20 @@ def test_a_doubled_item_goes_to_two_raters_and_no_third(tmp_path: Path) -> None:
     assert desk.hand_out(desk.read(), "Cho") is None
 
 
+def test_a_doubled_item_is_offered_to_as_many_as_it_still_wants(tmp_path: Path) -> None:
+    desk = open_desk(tmp_path, make_plan(make_set(n=3), double=1.0))
+    places = {one.item_digest: place for place, one in enumerate(desk.review.work)}
+
+    def offered(*raters: str) -> list[int]:
+        return [places[desk.hand_out(desk.read(), rater) or ""] for rater in raters]
+
+    assert offered("Ann", "Ben", "Cho", "Dee", "Ann") == [0, 0, 1, 1, 0]
+    say(desk, 0, "Ann", "CORRECT")
+    assert offered("Ann") == [2], "of the second item two labels are coming"
+    say(desk, 0, "Ben", None, "skip")
+    assert offered("Eve") == [0], "who skipped an item does not look at it"
+
+
 def test_an_item_that_another_looks_at_comes_last_and_again_after_a_while(tmp_path: Path) -> None:
     now = [0.0]
     plan = make_plan(make_set(n=2))
@@ -113,10 +127,15 @@ def test_what_was_adjudicated_is_asked_of_nobody(tmp_path: Path) -> None:
     say(desk, 0, "Ann", "CORRECT")
     say(desk, 0, "Ben", "INCORRECT")
     assert desk.read().disagreements() == [desk.review.work[0].item_digest]
+    labelled = desk.read().events[-1]
     say(desk, 0, "Cho", "CORRECT", "adjudicate")
     state = desk.read()
     assert state.disagreements() == []
     assert state.open_to("Dee") == []
+    undo = NewEvent(token="u", rater="Ben", item_digest=labelled.item_digest, kind="undo", undoes=labelled.event_id)
+    desk.record(undo)
+    found = measure_progress(desk.read())
+    assert (found.n_given, found.n_wanted, found.n_adjudicated) == (1, 1, 1), "labels are counted, not decisions"
 
 
 def test_progress_counts(tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def test_a_wrong_row_is_an_error_that_names_its_line(desk: Desk, rows: list[str]
         ("item,label,label\ni0,CORRECT,CORRECT\n", "csv", "v.csv:1: column 'label' comes twice"),
         ("a,b\n1,2\n", "csv", "v.csv: no column 'item' or 'digest', found a, b"),
         ("item,b\ni0,2\n", "csv", "v.csv: no column 'label' or 'text', found item, b"),
+        ("item,failure\ni0,x\n", "csv", "v.csv: no column 'label' or 'text', found item, failure; expected a col"),
         ("item,digest,label\ni0,deadbeef,CORRECT\n", "csv", "v.csv:2: item 'i0': judged with other content"),
         ("digest,label\ndeadbeef,CORRECT\n", "csv", "v.csv:2: item 'deadbeef': not in set"),
         ("item,label\ni0,CORRECT\n", "txt", "v.txt: ending '.txt'"),

@@ -124,7 +124,12 @@ def _find_columns(table: Table, columns: Sequence[str], grader: str | None) -> M
     if "item" not in sources and "digest" not in sources:
         raise ImportFileError(f"{table.file}: no column 'item' or 'digest', found {found}; expected --column item=NAME")
     if "label" not in sources and "text" not in sources:
-        raise ImportFileError(f"{table.file}: no column 'label' or 'text', found {found}; expected --column label=NAME")
+        expected = (
+            "a column 'label' beside 'failure', with empty cells where a call failed"
+            if "failure" in sources
+            else "--column label=NAME"
+        )
+        raise ImportFileError(f"{table.file}: no column 'label' or 'text', found {found}; expected {expected}")
     if ("grader" in sources) == (grader is not None):
         got = "both a column and --grader" if grader is not None else f"no column 'grader', found {found}"
         raise ImportFileError(f"{table.file}: {got}; expected a column 'grader', or --grader NAME")

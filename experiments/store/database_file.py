@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -51,8 +51,11 @@ def expected_state(cause: str) -> str:
     return "a writable autorater store"
 
 
-def connect(path: Path, *, frozen: bool) -> Engine:
-    """An engine whose transactions begin where it is told; ``frozen`` reads a file that nobody can write."""
+def connect(path: Path, *, frozen: bool, synchronous: Literal["FULL", "EXTRA"] = "FULL") -> Engine:
+    """An engine whose transactions begin where it is told; ``frozen`` reads a file that nobody can write.
+
+    ``synchronous`` is SQLite's: without a write-ahead log only ``EXTRA`` survives a power cut right after a commit.
+    """
     # An absolute path, so that no name, such as ':memory:', means anything else than a file.
     absolute = str(path.absolute())
     url = URL.create("sqlite+pysqlite", database=absolute)
@@ -64,7 +67,7 @@ def connect(path: Path, *, frozen: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say so, not where the driver guesses
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

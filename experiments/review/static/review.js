@@ -74,7 +74,8 @@
 
   function write(event) {
     if (event.target !== field()) return;
-    drafts?.setItem(draftKey(), field().value);
+    if (isChanged()) drafts?.setItem(draftKey(), field().value);
+    else drafts?.removeItem(draftKey());
     saveSoon();
   }
 
@@ -91,7 +92,9 @@
 
   function forgetDraft(sent) {
     if (drafts?.getItem(sent.key) === sent.note) drafts.removeItem(sent.key);
-    if (sent.key === draftKey() && field() !== null) savedNote().value = sent.note;
+    if (sent.key !== draftKey() || field() === null) return;
+    savedNote().value = sent.note;
+    saveSoon(); // what was written, or taken back, since it was sent
   }
 
   function begin(event) {
