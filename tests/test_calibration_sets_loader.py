@@ -10,7 +10,7 @@ from calibration_sets.errors import SetFileError, SetNotFoundError
 from calibration_sets.item import Item
 from calibration_sets.loader import list_shipped_sets, load_set
 from calibration_sets.references.reference_parser import parse_reference
-from calibration_sets.scale import BINARY, SIMPLEQA
+from calibration_sets.scale import BINARY, SCALES, SIMPLEQA
 
 SET: dict[str, str] = {
     "name": '"tiny"',
@@ -339,7 +339,7 @@ def test_a_set_without_labels_says_so(tmp_path: Path) -> None:
         ("licence", '""', "licence: text ''; expected text that is not blank"),
         ("licence", "", "key 'licence' is missing; found name, version"),
         ("license", '"MIT"', "unknown key 'license'; expected name, version"),
-        ("scale", '"simple"', "scale 'simple'; expected one of simpleqa, binary, or a table with labels"),
+        ("scale", '"simple"', f"scale 'simple'; expected one of {', '.join(SCALES)}, or a table with labels"),
         ("scale", "3", "scale: number 3; expected the name of a scale, or a table with labels"),
         ("scale", "{}", "scale: key 'labels' is missing; found no keys"),
         ("scale", '{labels = ["a"]}', "scale 'custom': labels ['a']; expected two or more, all different"),
