@@ -165,7 +165,8 @@ def _check_delimiter(file: str, first: list[str], delimiter: str) -> None:
     names = {",": "commas", ";": "semicolons", "\t": "tabs"}
     found = next((sign for sign in names if len(first) == 1 and sign != delimiter and sign in first[0]), None)
     if found is not None and delimiter in names:
-        raise SetFileError(f"{file}:1: fields are parted by {names[found]}; expected {names[delimiter]}")
+        parted = f"fields are parted by {names[found]}, found {first[0][:80]!r}"
+        raise SetFileError(f"{file}:1: {parted}; expected {names[delimiter]}")
 
 
 def _check_columns(file: str, columns: list[str]) -> None:

@@ -72,9 +72,9 @@ def test_a_byte_order_mark_does_not_stick_to_the_first_column(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("t.csv", "item;label\na;x, y\n", "parted by semicolons; expected commas"),
-        ("t.csv", "item\tlabel\na\tb\n", "parted by tabs; expected commas"),
-        ("t.tsv", "item,label\na,b\n", "parted by commas; expected tabs"),
+        ("t.csv", "item;label\na;x, y\n", "parted by semicolons, found 'item;label'; expected commas"),
+        ("t.csv", "item\tlabel\na\tb\n", "parted by tabs, found 'item\\tlabel'; expected commas"),
+        ("t.tsv", "item,label\na,b\n", "parted by commas, found 'item,label'; expected tabs"),
     ],
 )
 def test_fields_parted_by_another_sign_are_named(tmp_path: Path, name: str, text: str, expected: str) -> None:

@@ -69,15 +69,20 @@ def item(question: str, reference: str, response: str) -> Item:
     [
         ("id,problem,answer,response", "question"), ("id,Question,answer,response", "question"),
         ("id, question,answer,response", "question"), ("id,question,gold,response", "answer"),
-        ("id,question,answer,prediction", "response"), ("id;question;answer;response", "id"),
-        ("id\tquestion\tanswer\tresponse", "id"), ("item,question,answer,response", "id"),
+        ("id,question,answer,prediction", "response"), ("item,question,answer,response", "id"),
     ],
 )  # fmt: skip
 def test_a_missing_column_is_an_error_that_lists_the_columns(tmp_path: Path, columns: str, missing: str) -> None:
-    mark = next(mark for mark in ",;\t" if mark in columns)
-    found = complaint(tmp_path, "t.csv", f"{columns}\n{mark.join('1qar')}\n")
+    found = complaint(tmp_path, "t.csv", f"{columns}\n1,q,a,r\n")
     assert f"no column '{missing}'" in found
     assert "found " in found
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_fields_parted_by_another_sign_are_an_error_that_names_it(tmp_path: Path, mark: str, name: str) -> None:
+    columns = mark.join(["id", "question", "answer", "response"])
+    found = complaint(tmp_path, "t.csv", f"{columns}\n{mark.join('1qar')}\n")
+    assert f"parted by {name}, found {columns!r}; expected commas" in found
 
 
 @pytest.mark.parametrize(("column", "field"), [(1, "question"), (2, "reference"), (0, "id")])
