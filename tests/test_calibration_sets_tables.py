@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -79,7 +80,7 @@ def test_a_byte_order_mark_does_not_stick_to_the_first_column(tmp_path: Path) ->
 )
 def test_fields_parted_by_another_sign_are_named(tmp_path: Path, name: str, text: str, expected: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(SetFileError, match=f"{name}:1: fields are {expected}"):
+    with pytest.raises(SetFileError, match=re.escape(f"{name}:1: fields are {expected}")):
         read_table(tmp_path / name)
 
 
