@@ -14,6 +14,7 @@ from experiments.analyses.wordings.corrected_wordings import compare_corrected_w
 from experiments.analyses.wordings.grader_wordings import read_grader_wordings
 from experiments.analyses.wordings.wording_comparison import WordingResult, compare_wordings
 from experiments.analyses.wordings.wording_grid import WordingGrid
+from experiments.commands.calibration_options import CalibrationGraderOption, CalibrationStoreOption, OtherGraderOption
 from experiments.commands.options import DEFAULT_STORE, StoreOption
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
 from experiments.errors import SpecError
@@ -44,16 +45,9 @@ def ab(
             help="Of answer wordings: run in which the same grader judged items that people labelled, to correct by.",
         ),
     ] = None,
-    calibration_store: Annotated[
-        Path | None, typer.Option("--calibration-store", help="Store of the calibration, if it is another.")
-    ] = None,
-    calibration_grader: Annotated[
-        str | None, typer.Option("--calibration-grader", help="Grader of the calibration, where it is another.")
-    ] = None,
-    other_grader_assumed: Annotated[
-        bool,
-        typer.Option("--other-grader-assumed", help="Take another grader's errors for those of --grader."),
-    ] = False,
+    calibration_store: CalibrationStoreOption = None,
+    calibration_grader: CalibrationGraderOption = None,
+    other_grader_assumed: OtherGraderOption = False,
     full: Annotated[
         bool, typer.Option("--full", help="Every cell and every effect, of a grid of more than 12 cells too.")
     ] = False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from experiments.analyses.scores.scoring_inputs import GraderChoice, read_scorin
 from experiments.analyses.scores.scoring_page import build_scoring_page, scoring_fields
 from experiments.analyses.scores.scoring_results import ScoringChoice
 from experiments.analyses.scores.strata_reweighting import FIELDS
+from experiments.commands.calibration_options import CalibrationGraderOption, CalibrationStoreOption, OtherGraderOption
 from experiments.commands.figure_output import FiguresOption, check_figures, write_score_figures
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_level
 from experiments.commands.page_output import PageFormat, PageFormatOption, PageOutOption, write_page
@@ -50,22 +50,15 @@ def score(
         str | None,
         typer.Option("--calibration", help="Run in which the same grader judged items that people labelled."),
     ] = None,
-    calibration_store: Annotated[
-        Path | None, typer.Option("--calibration-store", help="Store of the calibration, if it is another.")
-    ] = None,
+    calibration_store: CalibrationStoreOption = None,
     against: Annotated[
         str | None, typer.Option("--against", help="Run of another set, to compare each respondent's scores with.")
     ] = None,
     grader: Annotated[
         str | None, typer.Option("--grader", help="Grader of the benchmark: its model or prompt and model.")
     ] = None,
-    calibration_grader: Annotated[
-        str | None, typer.Option("--calibration-grader", help="Grader of the calibration, where it is another.")
-    ] = None,
-    other_grader_assumed: Annotated[
-        bool,
-        typer.Option("--other-grader-assumed", help="Take another grader's errors for those of --grader."),
-    ] = False,
+    calibration_grader: CalibrationGraderOption = None,
+    other_grader_assumed: OtherGraderOption = False,
     method: Annotated[
         Method, typer.Option("--method", help="Intervals of corrected scores and differences.")
     ] = Method.delta,
