@@ -12,7 +12,8 @@ from curation_samples import ids, make_question
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration_sets.audit.audit_folder import count_labels, label_question, read_audit, start_audit
+from calibration_sets.audit.audit_counts import count_labels
+from calibration_sets.audit.audit_folder import label_question, read_audit, start_audit
 from calibration_sets.audit.audit_sample import draw_sample, extend_sample
 from calibration_sets.audit.version_comparison import compare_versions
 from calibration_sets.curation.question_file import load_questions
@@ -89,7 +90,7 @@ def test_labels_are_of_the_sample_and_of_the_list(tmp_path: Path) -> None:
     start_audit(_set({"Art": 3}), tmp_path, source="set.csv", size=50, seed=0)
     with pytest.raises(SetFileError, match="label 'fine'; expected one of OK"):
         label_question(tmp_path, "Art0", label="fine", evidence="", note="")
-    with pytest.raises(SetFileError, match=r"labels.csv: question 'Art9' is not in the sample"):
+    with pytest.raises(SetFileError, match=r"question 'Art9' is not in the sample; expected a question_id"):
         label_question(tmp_path, "Art9", label="OK", evidence="", note="")
     label_question(tmp_path, "Art0", label="OK", evidence="", note="")
     label_question(tmp_path, "Art1", label="false_positive_possible", evidence="", note="")
@@ -99,6 +100,91 @@ def test_labels_are_of_the_sample_and_of_the_list(tmp_path: Path) -> None:
     assert (counts.n_open, counts.n_without_evidence) == (1, 1)
     with pytest.raises(SetFileError, match=r"audit.json: no such file"):
         count_labels(tmp_path / "none")
+
+
+def test_many_small_topics_are_drawn_by_lot_and_not_by_name() -> None:
+    questions = _set({f"t{place:03}": 1 for place in range(200)})
+    drawn = Counter(name for seed in range(80) for name in ids(draw_sample(questions, size=50, seed=seed)))
+    assert len(drawn) == 200
+    assert max(drawn.values()) < 45, "20 each are expected"
+
+
+def test_topics_without_a_place_and_repeated_questions_are_told(tmp_path: Path) -> None:
+    questions = _set({"Art": 40, "Music": 1})
+    repeated = [replace(one, question_id=f"x{one.question_id}") for one in questions[:10]]
+    record = start_audit([*questions, *repeated], tmp_path / "a", source="set.csv", size=20)
+    assert (record.n_population, record.n_repeated, record.n_unreached) == (41, 10, 1)
+    assert count_labels(tmp_path / "a").n_unreached == 1
+    whole = start_audit([*questions, *repeated], tmp_path / "b", source="set.csv")
+    assert (len(whole.questions), whole.n_population, whole.n_unreached) == (41, 41, 0)
+
+
+def test_size_and_seed_are_those_of_the_folder_where_they_are_not_given(tmp_path: Path) -> None:
+    questions = _set({"Art": 80})
+    assert start_audit(questions, tmp_path / "new", source="s").size == 50
+    drawn = start_audit(questions, tmp_path / "a", source="s", size=60, seed=7)
+    assert start_audit(questions, tmp_path / "a", source="s") == drawn
+    assert start_audit(questions, tmp_path / "a", source="s", size=70).seed == 7
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "labels.csv"])
+def test_files_that_are_no_audits_are_never_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(SetFileError, match=f"holds {name} and no audit.json; expected a new folder"):
+        start_audit(_set({"Art": 3}), tmp_path, source="s")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_what_was_cut_off_is_made_good_by_the_same_call(tmp_path: Path) -> None:
+    questions = _set({"Art": 60})
+    record = start_audit(questions, tmp_path, source="s")
+    for name in ("questions.jsonl", "labels.csv"):
+        (tmp_path / name).unlink()
+    assert start_audit(questions, tmp_path, source="s") == record
+    assert count_labels(tmp_path).n_open == 50
+
+
+def test_rows_that_are_gone_come_back_and_rows_of_others_do_not_count(tmp_path: Path) -> None:
+    start_audit(_set({"Art": 3}), tmp_path / "a", source="s")
+    start_audit(_set({"Music": 4}), tmp_path / "b", source="s")
+    label_question(tmp_path / "b", "Music1", label="unanswerable", evidence="", note="")
+    (tmp_path / "a" / "labels.csv").write_text((tmp_path / "b" / "labels.csv").read_text())
+    label_question(tmp_path / "a", "Art1", label="OK", evidence="", note="")
+    counts = count_labels(tmp_path / "a")
+    assert (counts.labels["OK"], counts.n_open, counts.n_strange, counts.faults) == (1, 2, 1, ())
+
+
+def test_evidence_is_a_link_and_the_question_is_that_of_the_sample(tmp_path: Path) -> None:
+    start_audit(_set({"Art": 2}), tmp_path, source="s")
+    for name, evidence in (("Art0", "page 3"), ("Art1", "see https://a.example/")):
+        label_question(tmp_path, name, label="unanswerable", evidence=evidence, note="")
+    path = tmp_path / "labels.csv"
+    path.write_text(path.read_text().replace(",Art0,", ",mangled,"))
+    counts = count_labels(tmp_path)
+    assert {one.question_id for one in counts.faults} == {"Art0", "Art1"}
+    assert counts.n_without_evidence == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            '"n_population": 60',
+            '"n_population": 10',
+            "expected n_population, 10, to be no less than the questions",
+        ),
+        ('"version": 1', '"version": 2', "version: number 2; expected 1"),
+        ('"seed": 0', '"seed": 3', "audit.json names questions that its seed does not draw"),
+    ],
+)
+def test_a_record_that_was_changed_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+    questions = _set({"Art": 60})
+    start_audit(questions, tmp_path, source="s")
+    path = tmp_path / "audit.json"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(SetFileError, match=told):
+        start_audit(questions, tmp_path, source="s")
 
 
 BEFORE = [
@@ -131,6 +217,27 @@ def test_what_changed_is_listed_by_kind() -> None:
     assert found.changed_answers == ()
     assert (found.added, found.removed) == (("e", "f"), ("d",))
     assert compare_versions(after, BEFORE).added == ("d",)
+
+
+def test_one_question_with_two_answers_is_matched_by_all_it_says() -> None:
+    two = [make_question("a", "Q?", "1"), make_question("b", "Q?", "2")]
+    assert compare_versions(two, list(reversed(two))).is_same
+    assert compare_versions(two, [replace(two[0], question_id="b"), replace(two[1], question_id="a")]).is_same
+    found = compare_versions(two, [make_question("a", "Q?", "2"), make_question("b", "Q?", "9")])
+    assert [(one.question_id, one.before, one.after) for one in found.changed_answers] == [("b", "1", "9")]
+
+
+def test_the_composition_of_characters_and_the_kind_of_space_make_no_difference() -> None:
+    composed = make_question("a", "V kter\u00e9m roce?", "Ji\u0159\u00ed")
+    decomposed = make_question("a", "V\u00a0ktere\u0301m roce?", "Jir\u030ci\u0301")
+    assert compare_versions([composed], [decomposed]).is_same
+    assert not compare_versions([composed], [make_question("a", "V kterem roce?", "Ji\u0159\u00ed")]).is_same
+
+
+def test_changed_aliases_are_shown() -> None:
+    old, new = (Question("a", "Q?", parse_reference("2", [one])) for one in ("two", "zwei"))
+    (change,) = compare_versions([old], [new]).changed_answers
+    assert (change.before, change.after) == ("2 | two", "2 | zwei")
 
 
 @given(st.permutations(BEFORE), st.integers(0, 4))

@@ -76,7 +76,7 @@ def test_values_are_set_together_or_not_at_all(card: Path) -> None:
     before = card.read_bytes()
     with pytest.raises(SetFileError, match="expected reason, by for the state 'holds'"):
         set_card_values(card, ["scoring.state=holds"], today=TODAY)
-    for wrong in ("scoring=holds", "scoring.state", "score.state=holds", "versions=a.csv", "scoring.when=x"):
+    for wrong in ("scoring=holds", "scoring.state", "score.state=holds", "version=a.csv", "scoring.when=x"):
         with pytest.raises(SetFileError, match=re.escape(f"--set {wrong!r}; expected KEY=VALUE with name, audit")):
             set_card_values(card, ["name=Other", wrong], today=TODAY)
     assert card.read_bytes() == before
@@ -87,6 +87,65 @@ def test_values_are_set_together_or_not_at_all(card: Path) -> None:
     assert (found.name, found.fairness.state) == ("Other", "not_looked_at")
     set_card_values(card, ["scoring.state=does_not_hold", "scoring.on=2026-12-01"], today=TODAY)
     assert read_card(card).scoring.on == "2026-12-01"
+
+
+def test_values_are_put_in_their_place_and_comments_are_kept(card: Path) -> None:
+    text = card.read_text().replace("[scoring]\n", "# two of us looked\n[scoring]  # at last\n")
+    text = text.replace('audit = ""', 'audit = "" # "none" # yet').replace(
+        '[fairness]\nstate = "not_looked_at"\n', "[fairness]\n"
+    )
+    card.write_text(f"{text}# the end")
+    given = [
+        "scoring.state=holds",
+        'scoring.reason="#"',
+        "scoring.by=Ann",
+        "audit=.",
+        "versions=a.csv",
+        "versions=b.csv",
+    ]
+    set_card_values(card, given, today=TODAY)
+    found = card.read_text()
+    assert (
+        '# two of us looked\n[scoring]  # at last\nstate = "holds"\nreason = "\\"#\\""\nby = "Ann"\non = "2026-11-30"\n'
+        in found
+    )
+    assert 'audit = "."  # "none" # yet\nversions = ["a.csv", "b.csv"]\n' in found
+    assert found.endswith("# the end\n")
+    set_card_values(card, ["versions=", "fairness.state=not_looked_at"], today=TODAY)
+    assert (read_card(card).versions, read_card(card).scoring.by) == ([], "Ann")
+    with pytest.raises(SetFileError, match="versions: list \\['a'\\]; expected two files"):
+        set_card_values(card, ["versions=a"], today=TODAY)
+    with pytest.raises(SetFileError, match="name comes twice; expected once"):
+        set_card_values(card, ["name=a", "name=b"], today=TODAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name = "x"\nscoring = {state = "not_looked_at", by = "Bo"}\n',
+        'name = "x"\nscoring.by = "Bo"\n',
+        'name = "x"\n[scoring]\n"by" = "Bo"\n',
+    ],
+)
+def test_a_card_in_which_no_value_can_be_put_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(text)
+    with pytest.raises(SetFileError, match=r"card.toml: written so that --set cannot put values in their place"):
+        set_card_values(path, ["scoring.by=Ann"], today=TODAY)
+    assert path.read_text() == text
+
+
+@given(reason=LINE, by=LINE, name=REASON)
+def test_whatever_is_set_reads_back_and_can_be_set_again(
+    tmp_path_factory: pytest.TempPathFactory, reason: str, by: str, name: str
+) -> None:
+    path = tmp_path_factory.mktemp("card") / "card.toml"
+    path.write_text("name = \"\"\"\n[scoring]\nby = 3\n\"\"\"\n[scoring]\nreason = '''\n# no\n''' # yes")
+    set_card_values(path, [f"name={name}", f"scoring.reason={reason}", f"scoring.by={by}"], today=TODAY)
+    set_card_values(path, [f"scoring.by={by}!"], today=TODAY)
+    found = read_card(path)
+    assert (found.name, found.scoring.reason, found.scoring.by) == (name, reason, f"{by}!")
+    assert "# yes" in path.read_text()
 
 
 def test_the_program_fills_in_what_it_knows_and_sets_no_state(tmp_path: Path) -> None:

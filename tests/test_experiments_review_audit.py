@@ -16,7 +16,8 @@ from review_browser import begin, item_of, open_page, press, serving, write_note
 from review_pages import HOSTILE, open_client, page_of, send
 
 import experiments.review.serving
-from calibration_sets.audit.audit_folder import AUDIT_LABELS, count_labels, label_question, start_audit
+from calibration_sets.audit.audit_counts import count_labels
+from calibration_sets.audit.audit_folder import AUDIT_LABELS, label_question, start_audit
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.writer import write_lines
@@ -92,14 +93,21 @@ def test_where_raters_differ_there_is_no_label_until_somebody_decides(folder: Pa
     send(client, page_of(client, "Ann", item=1), label="OK")
     send(client, page_of(client, "Ben", item=1), label="unanswerable", note="https://b.example/x")
     counts = count_labels(folder, read_page_labels(folder))
-    assert (sum(counts.labels.values()), counts.n_open, counts.n_differ, counts.faults) == (0, 3, 1, ())
+    assert (sum(counts.labels.values()), counts.n_open, counts.n_several, counts.faults) == (0, 3, 1, ())
+    (open_one,) = counts.differing
+    assert (open_one.label, open_one.said) == (None, (("Ann", "OK"), ("Ben", "unanswerable")))
     told = autorater(folder.parent, "audit", "report", "audit").out
-    assert "On 1 of these, raters differ and nobody has decided." in told
+    assert "Several people labelled 1 questions and differ on 1, 1 of these not decided." in told
+    assert f"Raters differ on:\n 1. {open_one.question_id}: not decided\n" in told
+    assert re.search(r'Ann +"OK"\n +Ben +"unanswerable"', told)
     page = page_of(client, "Cho", "/adjudicate")
     assert '<a href="https://b.example/x" target="_blank" rel="noopener noreferrer">' in page
     send(client, page, "/adjudicate", label="unanswerable")
     counts = count_labels(folder, read_page_labels(folder))
-    assert (counts.labels["unanswerable"], counts.n_differ) == (1, 0)
+    assert (counts.labels["unanswerable"], counts.n_open) == (1, 2)
+    told = autorater(folder.parent, "audit", "report", "audit").out
+    assert "Several people labelled 1 questions and differ on 1, 0 of these not decided." in told
+    assert f"Raters differ on:\n 1. {open_one.question_id}: unanswerable\n" in told
 
 
 def test_a_label_of_the_file_is_not_asked_again_and_never_contradicted(folder: Path) -> None:
@@ -130,6 +138,28 @@ def test_an_extended_sample_keeps_the_labels_of_the_page(tmp_path: Path) -> None
     assert len(desk.review.items) == 6
     assert "1 labelled by you, 5 open" in page_of(open_client(desk))
     assert count_labels(tmp_path, read_page_labels(tmp_path)).labels["OK"] == 1
+
+
+def test_page_labels_of_another_audit_do_not_count_and_are_told(folder: Path) -> None:
+    other = folder.parent / "other"
+    start_audit([make_question("z", "Another?"), SAMPLE[1]], other, source="other.csv", size=50, seed=0)
+    client = open_client(_desk(other))
+    page = send(client, page_of(client), label="OK")
+    send(client, page, label="unanswerable")
+    (folder / "labels.sqlite").write_bytes((other / "labels.sqlite").read_bytes())
+    ran = autorater(folder.parent, "audit", "report", "audit", "--format", "json")
+    fields = json.loads(ran.out)
+    assert (fields["n_open"], fields["n_strange"]) == (2, 1)
+    told = autorater(folder.parent, "audit", "report", "audit").out
+    assert "1 labels are of questions that are not in this sample; they do not count." in told
+
+
+def test_evidence_of_a_command_is_a_link(folder: Path) -> None:
+    words = ("audit", "label", "audit", "q0", "unanswerable", "--evidence")
+    for wrong in ("page 3", "https://a.example/x y", "javascript:alert(1)", "see:https://a.example/"):
+        refused = autorater(folder.parent, *words, wrong)
+        assert (refused.code, f"--evidence: '{wrong}'; expected one http" in refused.err) == (2, True)
+    assert autorater(folder.parent, *words, "https://a.example/#:~:text=cut,welded.").code == 0
 
 
 def test_questions_changed_by_hand_are_refused(folder: Path) -> None:

@@ -7,8 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from calibration_sets.audit.audit_sample import draw_sample, extend_sample
+from pydantic import model_validator
+
+from calibration_sets.audit.audit_sample import NO_TOPIC, draw_sample, extend_sample
 from calibration_sets.curation.question_file import (
     question_data,
     question_digest,
@@ -19,16 +22,15 @@ from calibration_sets.curation.review_file import ReviewFile
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import parse_json, parse_model, raise_problems, read_text
+from calibration_sets.strict import parse_json, parse_model, read_text
 from calibration_sets.writer import replace_text, write_lines
 
 __all__ = [
     "AUDIT_LABELS",
+    "LABELS",
     "SOUND",
-    "AuditCounts",
-    "AuditLabel",
     "AuditRecord",
-    "count_labels",
+    "FileLabel",
     "label_question",
     "read_audit",
     "read_file_labels",
@@ -40,13 +42,20 @@ AUDIT_LABELS = ("OK", "unanswerable", "false_negative_possible", "false_positive
 """Sound; no answer can be right; a right answer would be marked wrong; a wrong one would be marked right."""
 
 SOUND = AUDIT_LABELS[0]
+"""The label of a question without a fault."""
+DEFAULT_SIZE = 50
 RECORD, QUESTIONS, LABELS = "audit.json", "questions.jsonl", "labels.csv"
+"""The files of an audit: what it is, its questions, and people's labels of them."""
 
 
 class AuditRecord(StrictRecord):
-    """How a sample was drawn; ``questions`` are the digests of what was drawn, ``digest`` is the whole set's."""
+    """How a sample was drawn.
 
-    version: int
+    ``questions`` are the digests of what was drawn, ``digest`` is the whole set's. Questions that say the same count
+    once; ``n_repeated`` are the others. ``n_unreached`` are in topics too small for a place in the sample.
+    """
+
+    version: Literal[1]
     source: Filled
     digest: str
     n_population: int
@@ -54,33 +63,23 @@ class AuditRecord(StrictRecord):
     size: int
     by_topic: dict[str, int]
     questions: list[str]
+    n_repeated: int = 0
+    n_unreached: int = 0
+
+    @model_validator(mode="after")
+    def _check_counts(self) -> AuditRecord:
+        if self.n_population < len(set(self.questions)):
+            raise ValueError(f"expected n_population, {self.n_population}, to be no less than the questions drawn")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
-class AuditLabel:
-    """What people say of one question together; ``label`` is ``None`` where they differ and nobody has decided."""
+class FileLabel:
+    """What a row of ``labels.csv`` says."""
 
-    question_id: str
-    question: str
-    label: str | None
+    label: str
     evidence: str
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class AuditCounts:
-    """Questions of a sample by label.
-
-    ``n_open`` have none yet, and raters differ on ``n_differ`` of these. ``n_without_evidence`` of the ``faults``,
-    which are the questions with any label but OK, have no link.
-    """
-
-    n_population: int
-    labels: Mapping[str, int]
-    n_open: int
-    n_without_evidence: int
-    n_differ: int = 0
-    faults: tuple[AuditLabel, ...] = ()
 
 
 def _labels_file(folder: Path) -> ReviewFile:
@@ -92,36 +91,83 @@ def _labels_file(folder: Path) -> ReviewFile:
     )
 
 
-def start_audit(questions: Sequence[Question], folder: Path, *, source: str, size: int, seed: int) -> AuditRecord:
+def start_audit(
+    questions: Sequence[Question], folder: Path, *, source: str, size: int | None = None, seed: int | None = None
+) -> AuditRecord:
     """Draw a sample and write the file to label; a larger size for the same set extends the sample.
+
+    The record is written first: whatever is cut off then is made good by the same call.
+
+    Parameters
+    ----------
+    size, seed
+        As the folder has them where they are not given, else 50 and 0.
 
     Raises
     ------
     SetFileError
-        If the folder holds an audit of other questions, with another seed, or of a larger sample.
+        If the folder holds an audit of other questions, with another seed, or of a larger sample; or files of these
+        names that are no audit's.
     """
     before = read_audit(folder) if (folder / RECORD).exists() else None
+    if before is None:
+        _check_free(folder)
+    size = size or (before.size if before else DEFAULT_SIZE)
+    seed = seed if seed is not None else (before.seed if before else 0)
+    distinct = _distinct(questions)
     if before:
         _check_same(before, questions, folder, size=size, seed=seed)
-        drawn = [one for one in questions if question_digest(one) in set(before.questions)]
-        sample = extend_sample(questions, drawn, size=size, seed=seed) if size > before.size else tuple(drawn)
+        sample = _extend(before, distinct, folder, size=size)
     else:
-        sample = draw_sample(questions, size=size, seed=seed)
-    record = AuditRecord(
+        sample = draw_sample(distinct, size=size, seed=seed)
+    record = _record(questions, sample, source=source, size=size, seed=seed)
+    kept = _labels_file(folder)
+    kept.read()
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_text(folder / RECORD, json.dumps(record.model_dump(), indent=2, ensure_ascii=False) + "\n")
+    write_lines(folder / QUESTIONS, map(question_data, sample))
+    kept.write(map(_cells, sample))
+    return record
+
+
+def _distinct(questions: Sequence[Question]) -> Sequence[Question]:
+    """One question of those that say the same, whatever their order."""
+    ordered = sorted(questions, key=lambda one: one.question_id, reverse=True)
+    return tuple({question_digest(one): one for one in ordered}.values())
+
+
+def _extend(before: AuditRecord, distinct: Sequence[Question], folder: Path, *, size: int) -> tuple[Question, ...]:
+    wanted = set(before.questions)
+    drawn = [one for one in distinct if question_digest(one) in wanted]
+    sample = extend_sample(distinct, drawn, size=size if size > before.size else 0, seed=before.seed)
+    if not wanted <= set(map(question_digest, sample)):
+        raise SetFileError(f"{folder}: {RECORD} names questions that its seed does not draw; expected it unchanged")
+    return sample
+
+
+def _record(
+    questions: Sequence[Question], sample: Sequence[Question], *, source: str, size: int, seed: int
+) -> AuditRecord:
+    topics = Counter(one.topic or NO_TOPIC for one in sample)
+    distinct = _distinct(questions)
+    return AuditRecord(
         version=1,
         source=source,
         digest=questions_digest(questions),
-        n_population=len(questions),
+        n_population=len(distinct),
         seed=seed,
         size=size,
-        by_topic=dict(sorted(Counter(one.topic or "(not given)" for one in sample).items())),
+        by_topic=dict(sorted(topics.items())),
         questions=sorted(map(question_digest, sample)),
+        n_repeated=len(questions) - len(distinct),
+        n_unreached=sum((one.topic or NO_TOPIC) not in topics for one in distinct),
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    write_lines(folder / QUESTIONS, map(question_data, sample))
-    _labels_file(folder).write(_cells(question) for question in sample)
-    replace_text(folder / RECORD, json.dumps(record.model_dump(), indent=2, ensure_ascii=False) + "\n")
-    return record
+
+
+def _check_free(folder: Path) -> None:
+    found = [name for name in (QUESTIONS, LABELS) if (folder / name).exists()]
+    if found:
+        raise SetFileError(f"{folder}: holds {', '.join(found)} and no {RECORD}; expected a new folder, or an audit")
 
 
 def _check_same(before: AuditRecord, questions: Sequence[Question], folder: Path, *, size: int, seed: int) -> None:
@@ -154,7 +200,7 @@ def read_audit(folder: Path) -> AuditRecord:
 
 
 def label_question(folder: Path, question_id: str, *, label: str, evidence: str, note: str) -> None:
-    """Write one label into the file; one that is there is replaced.
+    """Write one label into the file; one that is there is replaced, and rows that are gone come back.
 
     Raises
     ------
@@ -163,9 +209,13 @@ def label_question(folder: Path, question_id: str, *, label: str, evidence: str,
     """
     if label not in AUDIT_LABELS:
         raise SetFileError(f"label {label!r}; expected one of {', '.join(AUDIT_LABELS)}")
-    read_audit(folder)
-    if not _labels_file(folder).fill("question_id", question_id, {"label": label, "evidence": evidence, "note": note}):
-        raise SetFileError(f"{LABELS}: question {question_id!r} is not in the sample; expected one of its question_id")
+    sample = read_sample(folder)
+    found = [question for question in sample if question.question_id == question_id]
+    if not found:
+        raise SetFileError(f"question {question_id!r} is not in the sample; expected a question_id of {LABELS}")
+    file = _labels_file(folder)
+    file.write(map(_cells, sample))
+    file.fill("key", question_digest(found[0]), {"label": label, "evidence": evidence, "note": note})
 
 
 def read_sample(folder: Path) -> tuple[Question, ...]:
@@ -183,55 +233,10 @@ def read_sample(folder: Path) -> tuple[Question, ...]:
     return tuple(found.values())
 
 
-def read_file_labels(folder: Path) -> dict[str, AuditLabel]:
-    """The labels of ``labels.csv`` by digest of the question; rows that are not of the sample are left out."""
-    drawn = set(read_audit(folder).questions)
+def read_file_labels(folder: Path) -> Mapping[str, FileLabel]:
+    """The labels of ``labels.csv`` by digest of the question, also where it is not of the sample."""
     return {
-        key: AuditLabel(*(cells[name] for name in ("question_id", "question", "label", "evidence", "note")))
+        key: FileLabel(*(cells[name] for name in ("label", "evidence", "note")))
         for key, cells in _labels_file(folder).read().items()
-        if key in drawn and cells["label"]
+        if cells["label"]
     }
-
-
-def count_labels(folder: Path, page_labels: Mapping[str, AuditLabel] | None = None) -> AuditCounts:
-    """The labels of the sample, counted.
-
-    Parameters
-    ----------
-    page_labels
-        What was said on the labelling page, by digest of the question.
-
-    Raises
-    ------
-    SetFileError
-        If a question has one label in the file and another from the page.
-    """
-    record = read_audit(folder)
-    in_file, on_page = read_file_labels(folder), page_labels or {}
-    _refuse_contradictions(in_file, on_page)
-    found = {**on_page, **in_file}
-    drawn = list(dict.fromkeys(record.questions))
-    labels = [found[key] for key in drawn if key in found]
-    counts = Counter(one.label for one in labels)
-    faults = tuple(one for one in labels if one.label not in (None, SOUND))
-    return AuditCounts(
-        n_population=record.n_population,
-        labels={label: counts[label] for label in AUDIT_LABELS},
-        n_open=len(drawn) - sum(counts[label] for label in AUDIT_LABELS),
-        n_without_evidence=sum(not one.evidence for one in faults),
-        n_differ=counts[None],
-        faults=faults,
-    )
-
-
-def _refuse_contradictions(in_file: Mapping[str, AuditLabel], on_page: Mapping[str, AuditLabel]) -> None:
-    both = ((in_file[key], on_page[key]) for key in in_file if key in on_page)
-    raise_problems(
-        [
-            f"{LABELS}: question {one.question_id!r} is {one.label} here and "
-            f"{other.label or 'not decided'} on the page; expected the same, or an empty cell"
-            for one, other in both
-            if one.label != other.label
-        ],
-        SetFileError,
-    )

@@ -11,9 +11,10 @@ from calibration_sets.curation.question_file import question_digest
 from calibration_sets.curation.quotas import fill_quotas
 from calibration_sets.question import Question
 
-__all__ = ["draw_sample", "extend_sample"]
+__all__ = ["NO_TOPIC", "draw_sample", "extend_sample"]
 
 NO_TOPIC = "(not given)"
+"""The stratum of questions without a topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,21 @@ def _stratify(questions: Sequence[Question], seed: int) -> _Strata:
     return _Strata(by_topic)
 
 
+def _share_out(
+    available: Mapping[str, int], total: int, *, weights: Mapping[str, float], seed: int
+) -> Mapping[str, int]:
+    """Places by topic, equal remainders by lot: by name, many small topics would always leave out the last ones."""
+    lots = {
+        topic: f"{hashlib.sha256(f'audit {seed} topic {topic}'.encode()).hexdigest()} {topic}" for topic in available
+    }
+    quotas = fill_quotas(
+        {lots[topic]: count for topic, count in available.items()},
+        total,
+        weights={lots[topic]: weight for topic, weight in weights.items()},
+    )
+    return {topic: quotas[lot] for topic, lot in lots.items()}
+
+
 def draw_sample(questions: Sequence[Question], *, size: int, seed: int) -> tuple[Question, ...]:
     """A random sample in which each topic has its share, by largest remainders; all where there are no more.
 
@@ -55,7 +71,7 @@ def draw_sample(questions: Sequence[Question], *, size: int, seed: int) -> tuple
         Of the draw.
     """
     strata = _stratify(questions, seed)
-    return strata.take(fill_quotas(strata.sizes, size, weights=strata.sizes))
+    return strata.take(_share_out(strata.sizes, size, weights=strata.sizes, seed=seed))
 
 
 def extend_sample(
@@ -70,5 +86,5 @@ def extend_sample(
     left = {topic: count - had[topic] for topic, count in strata.sizes.items()}
     n_all = len(questions)
     lacking = {topic: max(0.0, size * count / n_all - had[topic]) for topic, count in strata.sizes.items()}
-    more = fill_quotas(left, max(0, size - len(drawn)), weights=lacking)
+    more = _share_out(left, max(0, size - len(drawn)), weights=lacking, seed=seed)
     return strata.take({topic: had[topic] + more[topic] for topic in strata.sizes})

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
+from calibration_sets.audit.card_editing import replace_values
 from calibration_sets.errors import SetFileError
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import parse_model, raise_problems, read_toml
+from calibration_sets.strict import parse_model, raise_problems, read_text, read_toml
 from calibration_sets.writer import replace_text, toml_text
 
 __all__ = ["CRITERIA", "CardState", "Judgement", "ReviewCard", "read_card", "set_card_values", "write_card"]
@@ -27,6 +29,7 @@ CRITERIA: Mapping[str, str] = {
 """What is judged, and the question behind it."""
 
 CardState = Literal["not_looked_at", "holds", "holds_partly", "does_not_hold"]
+"""What a reviewer says of a question's reference and sources."""
 FIELDS = ("state", "reason", "by", "on")
 
 
@@ -118,12 +121,14 @@ def write_card(card: ReviewCard, path: Path) -> None:
 def set_card_values(path: Path, assignments: Sequence[str], *, today: datetime.date) -> ReviewCard:
     """Set values of a card, such as ``scoring.state=holds``, all at once or none; the card as it is then.
 
-    A criterion that is given a state and no day has today's.
+    All else in the file stays as it is, comments included. ``versions`` is given twice, old and new, or once without
+    a value for none. A criterion that is given a state and no day has today's.
 
     Raises
     ------
     SetFileError
-        If the card cannot be read, a key is unknown, or the card would not be one any more.
+        If the card cannot be read, a key is unknown or comes twice, the card would not be one any more, or the file is
+        written so that no value can be put in its place.
     """
     data: dict[str, Any] = read_card(path).model_dump()
     given = _read_assignments(assignments)
@@ -134,20 +139,39 @@ def set_card_values(path: Path, assignments: Sequence[str], *, today: datetime.d
         table, _, field = key.partition(".")
         data[table] = {**data[table], field: value} if field else value
     card = parse_model(ReviewCard, data, path.name, SetFileError)
-    write_card(card, path)
+    text = replace_values(read_text(path, SetFileError), given)
+    if not _says(text, card):
+        raise SetFileError(
+            f"{path.name}: written so that --set cannot put values in their place; expected a table such as [scoring] "
+            "for each criterion, or edit it by hand"
+        )
+    replace_text(path, text)
     return card
 
 
+def _says(text: str, card: ReviewCard) -> bool:
+    try:
+        return ReviewCard.model_validate(tomllib.loads(text)) == card
+    except (tomllib.TOMLDecodeError, ValidationError):
+        return False
+
+
 def _read_assignments(assignments: Sequence[str]) -> dict[str, Any]:
-    known = {"name", "audit", *(f"{name}.{field}" for name in CRITERIA for field in FIELDS)}
-    found, problems = {}, []
+    known = {"name", "audit", "versions", *(f"{name}.{field}" for name in CRITERIA for field in FIELDS)}
+    found: dict[str, Any] = {}
+    problems = []
     for text in assignments:
         key, sign, value = text.partition("=")
         if not sign or key not in known:
             problems.append(
-                f"--set {text!r}; expected KEY=VALUE with name, audit, or {', '.join(CRITERIA)} followed by "
+                f"--set {text!r}; expected KEY=VALUE with name, audit, versions, or {', '.join(CRITERIA)} followed by "
                 f"{', '.join(f'.{field}' for field in FIELDS)}"
             )
-        found[key] = value
+        elif key == "versions":
+            found[key] = [*found.get(key, []), *([value] if value else [])]
+        elif key in found:
+            problems.append(f"--set {text!r}: {key} comes twice; expected once")
+        else:
+            found[key] = value
     raise_problems(problems, SetFileError)
     return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from calibration_sets.question import Question
@@ -38,9 +39,10 @@ class VersionComparison:
 
 
 def compare_versions(before: Sequence[Question], after: Sequence[Question]) -> VersionComparison:
-    """Match questions by their text, white space aside, then the rest by id, then by the row they were made from.
+    """Match questions by all they say, then the rest by text and id, by text, by id, and by the row they came from.
 
-    A reference is compared without outer white space; a note on its range is compared as a range, beside the answer.
+    White space and the composition of characters (Unicode NFC) make no difference. A note on a reference's range is
+    compared as a range, beside the answer; other aliases belong to the answer.
     """
     pairs = _match(before, after)
     matched_before = {old.question_id for old, _ in pairs}
@@ -53,10 +55,9 @@ def compare_versions(before: Sequence[Question], after: Sequence[Question]) -> V
             if _plain(old.question) != _plain(new.question)
         ),
         changed_answers=tuple(
-            VersionChange(new.question_id, old.reference.answer, new.reference.answer)
+            VersionChange(new.question_id, _shown_answer(old), _shown_answer(new))
             for old, new in pairs
-            if _plain(old.reference.answer) != _plain(new.reference.answer)
-            or set(old.reference.extra_aliases) != set(new.reference.extra_aliases)
+            if _answers(old) != _answers(new)
         ),
         changed_ranges=tuple(
             VersionChange(new.question_id, old.reference.text, new.reference.text)
@@ -69,23 +70,39 @@ def compare_versions(before: Sequence[Question], after: Sequence[Question]) -> V
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _text_of(question: Question) -> str | None:
+def _answers(question: Question) -> tuple[str, frozenset[str]]:
+    return _plain(question.reference.answer), frozenset(map(_plain, question.reference.extra_aliases))
+
+
+def _shown_answer(question: Question) -> str:
+    return " | ".join((question.reference.answer, *question.reference.extra_aliases))
+
+
+def _content_of(question: Question) -> Hashable:
+    return _plain(question.question), _answers(question), tuple(question.reference.ranges)
+
+
+def _named_text_of(question: Question) -> Hashable:
+    return _plain(question.question), question.question_id
+
+
+def _text_of(question: Question) -> Hashable:
     return _plain(question.question)
 
 
-def _id_of(question: Question) -> str | None:
+def _id_of(question: Question) -> Hashable:
     return question.question_id
 
 
-def _row_of(question: Question) -> str | None:
-    return None if question.original_index is None else str(question.original_index)
+def _row_of(question: Question) -> Hashable:
+    return question.original_index
 
 
-def _by_key(questions: Sequence[Question], key: Callable[[Question], str | None]) -> dict[str, list[Question]]:
-    groups: dict[str, list[Question]] = {}
+def _by_key(questions: Sequence[Question], key: Callable[[Question], Hashable]) -> dict[Hashable, list[Question]]:
+    groups: dict[Hashable, list[Question]] = {}
     for question in questions:
         name = key(question)
         if name is not None:
@@ -96,7 +113,7 @@ def _by_key(questions: Sequence[Question], key: Callable[[Question], str | None]
 def _match(before: Sequence[Question], after: Sequence[Question]) -> list[tuple[Question, Question]]:
     found: dict[str, Question] = {}
     taken: set[str] = set()
-    for key in (_text_of, _id_of, _row_of):
+    for key in (_content_of, _named_text_of, _text_of, _id_of, _row_of):
         open_before = _by_key([one for one in before if one.question_id not in taken], key)
         open_after = _by_key([one for one in after if one.question_id not in found], key)
         for name, news in open_after.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +19,7 @@ from experiments.commands.audit_card import card
 from experiments.commands.audit_label import count_audit, label
 from experiments.commands.options import check_level
 from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatOption, PageOutOption, write_page
+from experiments.errors import SpecError
 
 __all__ = ["audit_app"]
 
@@ -45,12 +46,15 @@ SetArgument = Annotated[Path, typer.Argument(help="SimpleQA's or SimpleQA Verifi
 def sample(
     file: SetArgument,
     to: Annotated[Path, typer.Option("--to", help="Folder for the audit.")],
-    size: Annotated[int, typer.Option("--size", min=1, help="How many; all where there are no more.")] = 50,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draw.")] = 0,
+    size: Annotated[
+        int | None,
+        typer.Option("--size", min=1, help="How many; all where there are no more. As drawn before, else 50."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the draw. As drawn before, else 0.")] = None,
 ) -> None:
     """Draw a random sample, each topic with its share, and write labels.csv to fill in.
 
-    The same set and seed with a larger --size extend the sample; what is labelled stays.
+    The same set with a larger --size extends the sample; what is labelled stays.
 
     \b
     Examples:
@@ -61,6 +65,10 @@ def sample(
     typer.echo(f"{len(record.questions)} of {record.n_population} questions, seed {record.seed}")
     for topic, count in record.by_topic.items():
         typer.echo(f"  {topic:<24} {count}")
+    if record.n_repeated:
+        typer.echo(f"{record.n_repeated} questions say the same as another, and count once")
+    if record.n_unreached:
+        typer.echo(f"{record.n_unreached} questions are in topics of which the sample has none")
     typer.echo(f"label them with 'autorater audit label {to}', or in {to / 'labels.csv'}: {', '.join(AUDIT_LABELS)}")
 
 
@@ -71,14 +79,12 @@ audit_app.command()(card)
 @audit_app.command()
 def report(
     folder: FolderArgument,
-    threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Error rate that a set may have.")
-    ] = 0.2,
+    threshold: Annotated[float, typer.Option("--threshold", help="Error rate that a set may have.")] = 0.2,
     level: Annotated[float, typer.Option("--level", help="Of the interval.")] = 0.95,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
 ) -> None:
-    """The error rate with its interval against a threshold: exit 0 below, 1 above, 3 undecided.
+    """The error rate with its interval against a threshold: exit 0 no larger, 1 above, 3 undecided.
 
     \b
     Examples:
@@ -86,6 +92,8 @@ def report(
       autorater audit report audit --threshold 0.1 --format json
     """
     check_level(level)
+    if not 0 <= threshold <= 1:
+        raise SpecError(f"--threshold: {threshold:g}; expected a share from 0 to 1")
     found = judge_audit(count_audit(folder), AuditRule(threshold=threshold, level=level))
     write_page(audit_document(found), audit_fields(found), output_format, out)
     raise typer.Exit(EXIT_CODES[found.outcome])
@@ -109,12 +117,25 @@ def compare(
         "changed answers": found.changed_answers,
         "changed ranges": found.changed_ranges,
     }
+    gone_or_new = {"added": found.added, "removed": found.removed}
     if out is not None:
-        write_lines(out, ({"what": what, **asdict(one)} for what, changes in listed.items() for one in changes))
+        _write_changes(out, listed, gone_or_new)
     typer.echo(f"{found.n_matched} questions in both, {len(found.added)} added, {len(found.removed)} removed")
     for what, changes in listed.items():
         _list_changes(what, changes)
+    for what, names in gone_or_new.items():
+        if names:
+            typer.echo(f"{what}: {', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''}")
     raise typer.Exit(0 if found.is_same else 1)
+
+
+def _write_changes(
+    out: Path, listed: Mapping[str, Sequence[VersionChange]], gone_or_new: Mapping[str, Sequence[str]]
+) -> None:
+    changes = [{"what": what, **asdict(one)} for what, changed in listed.items() for one in changed]
+    write_lines(
+        out, [*changes, *({"what": what, "question_id": one} for what, names in gone_or_new.items() for one in names)]
+    )
 
 
 def _list_changes(what: str, changes: Sequence[VersionChange]) -> None:

@@ -43,13 +43,14 @@ def card(
     """Show a set's review card, with what the audit and the comparison of two versions say by themselves.
 
     Six criteria, each not_looked_at, holds, holds_partly or does_not_hold, with reason, by whom and on
-    which day. Edit the file, or use --set, which writes it anew: comments of your own are lost.
+    which day. Edit the file, or use --set, which leaves all else in it as it is.
 
     \b
     Examples:
       autorater audit card audit/card.toml --new
       autorater audit card audit/card.toml --set scoring.state=holds_partly --set scoring.by=Ann \\
           --set "scoring.reason=two ranges are too wide"
+      autorater audit card audit/card.toml --set versions=../old.csv --set versions=../new.csv
       autorater audit card audit/card.toml --format md --out CARD.md
     """
     if new:

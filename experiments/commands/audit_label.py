@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from calibration_sets.audit.audit_folder import AUDIT_LABELS, AuditCounts, count_labels, label_question
+from calibration_sets.audit.audit_counts import AuditCounts, count_labels
+from calibration_sets.audit.audit_folder import AUDIT_LABELS, label_question
 from experiments.commands.review import HostOption, OpenOption, PortOption, progress_text, serve_desk
 from experiments.errors import ReviewError
 from experiments.reports.escaping import visible
 from experiments.review.audit_items import AUDIT_RULES, RESPONSES
-from experiments.review.audit_review import audit_store, plan_audit_review, read_page_labels, read_shown_responses
+from experiments.review.audit_review import (
+    audit_store,
+    count_strange_labels,
+    plan_audit_review,
+    read_page_labels,
+    read_shown_responses,
+)
 from experiments.review.desk import Desk, clean_name
 from experiments.review.label_store import LabelStore
+from experiments.review.links import find_links
 from experiments.running.asking import warn_of_network
 
 __all__ = ["count_audit", "label"]
@@ -22,7 +32,8 @@ __all__ = ["count_audit", "label"]
 
 def count_audit(folder: Path) -> AuditCounts:
     """The labels of an audit, those of its file and those of the page."""
-    return count_labels(folder, read_page_labels(folder))
+    counts = count_labels(folder, read_page_labels(folder))
+    return replace(counts, n_strange=counts.n_strange + count_strange_labels(folder))
 
 
 def label(
@@ -60,7 +71,7 @@ def label(
     if (question is None) != (label_name is None) or (question is None and (evidence or note)):
         raise ReviewError("audit label: part of a label; expected a question and its label, or neither for the page")
     if question is not None and label_name is not None:
-        _label_one(folder, question, label_name, evidence=" ".join(evidence or []), note=note)
+        _label_one(folder, question, label_name, evidence=_links(evidence or []), note=note)
         return
     named = None if rater is None else clean_name(rater)
     plan = plan_audit_review(folder, read_shown_responses(responses) if responses else {}, double_share=double)
@@ -72,6 +83,13 @@ def label(
         desk = Desk(opened, plan)
         serve_desk(desk, named, rules=AUDIT_RULES, host=host, port=port, open_browser=open_browser)
         typer.echo(visible(f"stopped: {progress_text(desk)}; autorater audit report {folder}"))
+
+
+def _links(evidence: Sequence[str]) -> str:
+    for text in evidence:
+        if len(find_links(text)) != 1 or len(text.split()) != 1 or not text.lower().startswith("http"):
+            raise ReviewError(f"--evidence: {text!r}; expected one http or https address, and other words in --note")
+    return " ".join(evidence)
 
 
 def _label_one(folder: Path, question: str, label_name: str, *, evidence: str, note: str) -> None:

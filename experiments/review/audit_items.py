@@ -29,6 +29,7 @@ false_negative_possible: a right answer would be marked wrong, as by a reference
 false_positive_possible: a wrong answer would be marked right, as by a range that is too wide.
 
 Write into the note why, with the addresses (https://...) that show it."""
+"""What each label of an audit means, for those who label."""
 
 
 def audit_set(questions: Sequence[Question], responses: Responses, *, name: str) -> CalibrationSet:

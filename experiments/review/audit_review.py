@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from calibration_sets.audit.audit_folder import AuditLabel, read_file_labels, read_sample
+from calibration_sets.audit.audit_counts import AuditLabel
+from calibration_sets.audit.audit_folder import read_file_labels, read_sample
 from calibration_sets.curation.question_file import question_digest
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
@@ -13,13 +15,16 @@ from calibration_sets.strict import raise_problems
 from calibration_sets.tables import cell_text, read_table
 from experiments.errors import ReviewError
 from experiments.review.audit_items import Responses, audit_set
+from experiments.review.events import Event
 from experiments.review.exchange.item_decisions import ItemDecision, decide_items
+from experiments.review.label_state import fold_events
 from experiments.review.label_store import LabelStore
 from experiments.review.labels import label_rows
 from experiments.review.links import find_links
+from experiments.review.review_record import Review
 from experiments.review.work_list import ReviewPlan, plan_set_review
 
-__all__ = ["audit_store", "plan_audit_review", "read_page_labels", "read_shown_responses"]
+__all__ = ["audit_store", "count_strange_labels", "plan_audit_review", "read_page_labels", "read_shown_responses"]
 
 
 def audit_store(folder: Path) -> Path:
@@ -60,14 +65,27 @@ def read_page_labels(folder: Path) -> dict[str, AuditLabel]:
     StoreError
         If the file of labels is not one.
     """
+    questions = {question_digest(one): one for one in read_sample(folder)}
+    review, said = _read_store(folder)
+    decisions = decide_items(label_rows(review, said))
+    return {key: _label(questions[key], one) for key, one in decisions.items() if one.is_labelled}
+
+
+def count_strange_labels(folder: Path) -> int:
+    """How many questions have a label of the page and are not of the sample, as in the file of another audit."""
+    review, said = _read_store(folder)
+    labelled = {key.item_digest for key, standing in fold_events(said).items() if standing.label is not None}
+    return len(labelled - review.items.keys())
+
+
+def _read_store(folder: Path) -> tuple[Review, Sequence[Event]]:
+    """The review of the whole sample, and what the page has recorded; nothing where it was never opened."""
+    review = _plan(folder, list(read_sample(folder)), {}, double_share=0.0).review
     path = audit_store(folder)
     if not path.exists():
-        return {}
-    questions = {question_digest(one): one for one in read_sample(folder)}
-    review = _plan(folder, list(questions.values()), {}, double_share=0.0).review
+        return review, ()
     with LabelStore(path, must_exist=True) as store:
-        decisions = decide_items(label_rows(review, store.events(review)))
-    return {key: _label(questions[key], one) for key, one in decisions.items() if one.is_labelled}
+        return review, store.events(review)
 
 
 def _label(question: Question, decision: ItemDecision) -> AuditLabel:
@@ -79,6 +97,7 @@ def _label(question: Question, decision: ItemDecision) -> AuditLabel:
         label=decision.label,
         evidence=" ".join(dict.fromkeys(link for note in notes for link in find_links(note))),
         note="\n".join(notes),
+        said=tuple((row.rater, str(row.label)) for row in decision.given),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from calibration_sets.audit.audit_folder import SOUND, AuditCounts
+from calibration_sets.audit.audit_counts import AuditCounts
+from calibration_sets.audit.audit_folder import SOUND
 from experiments.stats.estimate import Estimate
-from experiments.stats.intervals.rate_intervals import rate_interval
+from experiments.stats.intervals.finite_population import FiniteSample, finite_rate_interval, further_labels
 
 __all__ = ["Audit", "AuditRule", "judge_audit"]
 
@@ -16,27 +17,34 @@ Outcome = Literal["pass", "fail", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class AuditRule:
-    """The error rate that a set may have, and when a sample is extended and to how many."""
+    """The error rate that a set may have, how near to it a sample is extended, and to how many.
+
+    ``chance`` is that with which the further labels that are told of decide.
+    """
 
     threshold: float = 0.2
     level: float = 0.95
-    extend_from: float = 0.15
-    extend_to: float = 0.25
+    margin: float = 0.05
     extended_size: int = 100
+    chance: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
     """An audit's rate and what it comes to.
 
-    ``pass`` is a rate below the threshold, ``fail`` one above, each by its whole interval. ``n_more`` is how many more
-    labels would decide if the rate stayed as it is; the whole set always does. ``extend`` says that the rule asks for
-    the larger sample.
+    ``rate`` is that of the labelled questions. ``low`` and ``high`` are the interval whatever labels the open
+    questions of the sample get: that of the whole sample with all of them sound, and with all of them faulty.
+    ``pass`` is an interval no larger than the threshold, ``fail`` one above it, each by ``low`` and ``high``.
+    ``n_more`` is about how many more labels would decide; the whole set always does. ``extend`` says that the rule
+    asks for the larger sample.
     """
 
     counts: AuditCounts
     rule: AuditRule
     rate: Estimate
+    low: float | None
+    high: float | None
     outcome: Outcome
     extend: bool
     n_more: int | None
@@ -45,50 +53,47 @@ class Audit:
 def judge_audit(counts: AuditCounts, rule: AuditRule) -> Audit:
     """Judge a set by its audited sample.
 
-    Each topic has its share of the sample, so the plain share of faults is the set's; the exact interval
-    (Clopper-Pearson) takes no credit for the strata or for the set being finite: it is rather too wide than
-    too narrow.
-    Where the whole set is labelled, there is nothing to infer: the interval is the rate.
+    Each topic has its share of the sample, so the plain share of faults is the set's. The interval is exact for a
+    sample from a set of this size; it takes no credit for the strata, which make it rather too wide than too narrow.
+    A question without a label counts neither as sound nor as faulty: where it could change the verdict, there is none.
     """
     n = sum(counts.labels.values())
     faults = n - counts.labels.get(SOUND, 0)
-    rate = _rate(faults, n, counts.n_population, rule)
-    outcome = _outcome(rate, rule)
-    near = rate.value is not None and rule.extend_from <= rate.value <= rule.extend_to
-    room = n + counts.n_open < min(rule.extended_size, counts.n_population)
-    n_more = _n_more(faults, n, counts.n_population, rule) if outcome == "undecided" else None
-    return Audit(counts, rule, rate, outcome, extend=near and room, n_more=n_more)
+    rate = finite_rate_interval(FiniteSample(faults, n, counts.n_population), level=rule.level)
+    low, high = _bounds(faults, n, counts, rule) if n else (None, None)
+    outcome = _outcome(low, high, rule)
+    n_more = _further(faults, n, counts, rule) if n and outcome == "undecided" else None
+    return Audit(counts, rule, rate, low, high, outcome, _is_extended(rate, outcome, counts, rule), n_more)
 
 
-def _rate(faults: int, n: int, n_population: int, rule: AuditRule) -> Estimate:
-    if n and n == n_population:
-        share = faults / n
-        return Estimate(share, share, share, rule.level, "all questions labelled", n, n, 1)
-    marks = [1.0] * faults + [0.0] * (n - faults)
-    return rate_interval(marks, range(n), repeats=1, level=rule.level, method="clopper-pearson")
+def _bounds(faults: int, n: int, counts: AuditCounts, rule: AuditRule) -> tuple[float | None, float | None]:
+    whole = n + counts.n_open
+    best = finite_rate_interval(FiniteSample(faults, whole, counts.n_population), level=rule.level)
+    worst = finite_rate_interval(FiniteSample(faults + counts.n_open, whole, counts.n_population), level=rule.level)
+    return best.low, worst.high
 
 
-def _outcome(rate: Estimate, rule: AuditRule) -> Outcome:
-    if rate.low is None or rate.high is None:
+def _outcome(low: float | None, high: float | None, rule: AuditRule) -> Outcome:
+    if low is None or high is None:
         return "undecided"
-    if rate.low == rate.high:
-        return "fail" if rate.low > rule.threshold else "pass"
-    if rate.high < rule.threshold:
+    if high <= rule.threshold:
         return "pass"
-    return "fail" if rate.low > rule.threshold else "undecided"
+    return "fail" if low > rule.threshold else "undecided"
 
 
-def _n_more(faults: int, n: int, n_population: int, rule: AuditRule) -> int | None:
-    """How many more labels decide at this rate, found by halving: more never decide less, rounding aside."""
-    if not n:
-        return None
+def _is_extended(rate: Estimate, outcome: Outcome, counts: AuditCounts, rule: AuditRule) -> bool:
+    """Whether the whole sample is labelled, decides nothing, comes out near the threshold, and can be extended."""
+    if rate.value is None or counts.n_open or outcome != "undecided":
+        return False
+    near = abs(rate.value - rule.threshold) <= rule.margin + 1e-9
+    return near and rate.n < min(rule.extended_size, counts.n_population)
 
-    def decides(size: int) -> bool:
-        rate = _rate(round(faults * size / n), size, n_population, rule)
-        return size >= n_population or _outcome(rate, rule) != "undecided"
 
-    low, high = n, n_population
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if decides(middle) else (middle, high)
-    return high - n
+def _further(faults: int, n: int, counts: AuditCounts, rule: AuditRule) -> int:
+    return further_labels(
+        FiniteSample(faults, n, counts.n_population),
+        threshold=rule.threshold,
+        level=rule.level,
+        chance=rule.chance,
+        at_least=max(counts.n_open, 1),
+    )
