@@ -17,7 +17,7 @@ from calibration_sets.tables import read_table
 from experiments.analyses.graded_samples import GradedSample, read_graded_samples
 from experiments.analyses.queues.queue_file import COLUMNS, read_labelled_queue, write_queue_text
 from experiments.analyses.queues.queue_rates import estimate_queue_rates
-from experiments.analyses.queues.queueing import Queue, draw_queue, rank_items
+from experiments.analyses.queues.queueing import Queue, draw_queue
 from experiments.analyses.queues.queueing_page import (
     queue_document,
     queue_fields,
@@ -25,6 +25,7 @@ from experiments.analyses.queues.queueing_page import (
     rates_document,
     rates_text,
 )
+from experiments.analyses.queues.ranking import rank_items
 from experiments.errors import ImportFileError, SpecError
 from experiments.reports.render_text import render_document
 from experiments.stats.errors import false_negative_rate, weighted_rate

@@ -7,7 +7,8 @@ import html
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from experiments.analyses.graded_samples import read_graded_samples
 from experiments.analyses.measuring import measure
 from experiments.analyses.partial_answers import merge_partial_answers
 from experiments.analyses.queues.queueing import draw_queue
+from experiments.analyses.queues.ranking import Suspicion, rank_items
 from experiments.analyses.score_values import SCORE_MEASURES, score_values
 from experiments.errors import SpecError
 from experiments.reports import RunData, build_report
@@ -81,6 +83,9 @@ SAID: Mapping[str, Say] = {
     "der2_errors": say_reasons,
 }
 GRADERS = list(LABELS)
+PLACES = st.integers(0, 4)
+ROWS = st.lists(st.tuples(PLACES, st.lists(PLACES, max_size=3)), min_size=1, max_size=6)
+ROWS_WITH_VERDICTS = st.lists(st.tuples(PLACES, st.lists(PLACES, min_size=1, max_size=3)), min_size=1, max_size=6)
 HEADLINES = {
     "der2_rubric": r"mean absolute error 0\.\d{3} \[.*mean error \(bias\) [+-]0\.\d{3} .*agreement with people \d.*"
     r"weighted kappa 0\.\d{3}",
@@ -189,6 +194,49 @@ def test_a_queue_is_drawn_and_labelled_on_the_page(folder: Path, name: str, tmp_
     last = data.calibration_set.scale.labels[-1]
     assert html.escape(last) in page
     assert "Item 2" in send(client, page, label=last)
+
+
+Ranked = Callable[..., list[Suspicion]]
+
+
+@pytest.fixture(scope="module")
+def ranked(folder: Path) -> Ranked:
+    """Items ranked by graders' verdicts, given as places on the scale of scores."""
+    (made,) = read_graded_samples(load(folder, "der2_rubric"))
+
+    def rank(*graders: list[list[int]], people: list[int]) -> list[Suspicion]:
+        samples = [scored(list(zip(people, rows, strict=True)), expected=max(map(len, rows))) for rows in graders]
+        return rank_items([replace(made, name=f"g{n}", sample=one) for n, one in enumerate(samples)])
+
+    return rank
+
+
+def strengths(found: list[Suspicion]) -> list[tuple[str, float]]:
+    return [(one.item.item_id, one.strength) for one in found]
+
+
+def test_far_misses_of_scores_are_looked_at_before_near_ones(ranked: Ranked) -> None:
+    by_people = ranked([[1], [4], [2], [0]], people=[0, 0, 0, 0])
+    assert strengths(by_people) == [("i1", 1), ("i2", 1 / 2), ("i0", 1 / 4)]
+    by_repeats = ranked([[0, 1, 0], [0, 4, 0], [3, 3, 3]], people=[0, 0, 3])
+    assert strengths(by_repeats) == [("i1", pytest.approx(2 / 3)), ("i0", pytest.approx(2 / 3 / 4))]
+    assert by_repeats[0].reason == "g0 contradicts itself, by 67% of the scale on average"
+    by_graders = ranked([[1], [0], [2]], [[2], [4], [2]], people=[1, 0, 2])
+    assert strengths(by_graders) == [("i1", 1), ("i0", 1 / 4)]
+    assert by_graders[0].reason == "graders disagree: g0 0, g1 1"
+
+
+def test_a_far_miss_comes_before_a_near_contradiction(ranked: Ranked) -> None:
+    found = ranked([[2, 2, 3], [4, 4, 4]], people=[2, 0])
+    assert [(one.item.item_id, one.tier) for one in found] == [("i1", 3), ("i0", 0)]
+
+
+@settings(deadline=None)
+@given(ROWS_WITH_VERDICTS)
+def test_a_scale_turned_round_is_ranked_alike(ranked: Ranked, rows: list[tuple[int, list[int]]]) -> None:
+    people, said = [place for place, _ in rows], [places for _, places in rows]
+    turned = ranked([[4 - place for place in places] for places in said], people=[4 - place for place in people])
+    assert strengths(ranked(said, people=people)) == strengths(turned)
 
 
 @pytest.mark.parametrize("name", ["der2_rubric", "omniscience"])
@@ -300,9 +348,6 @@ def scored(rows: list[tuple[int, list[int]]], *, expected: int = 3) -> Sample:
     reference = tuple(DER2_RUBRIC.labels[place] for place, _ in rows)
     lost = tuple({"unparsed": expected - len(places)} for _, places in rows)
     return Sample(DER2_RUBRIC, items, reference, counts, lost, expected)
-
-
-ROWS = st.lists(st.tuples(st.integers(0, 4), st.lists(st.integers(0, 4), max_size=3)), min_size=1, max_size=6)
 
 
 @settings(deadline=None)

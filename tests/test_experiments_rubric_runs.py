@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ def test_a_rubric_on_real_scores(graded: Graded, calibration_data: Path) -> None
     shown = texts(report)
     assert "under-graded over-graded coverage" in shown
     assert "mean error (bias)" in shown
+    assert re.search(r"mean absolute error 0\.\d{3} \[0\.\d{3}, .*? 0\.\d{3} to 0\.\d{3}", shown)
+    assert "Gwet's AC1, unweighted" in shown
     assert "false negatives" not in shown
     assert {"training", "unseen_answers"} <= set(grader["by_kind"])
     assert json.loads(json.dumps(report)) == report
@@ -110,6 +113,7 @@ def test_an_index_by_respondent_beside_that_of_people(graded: Graded) -> None:
     assert grader["bounds"] is None
     assert scores["s"]["people"]["hallucination_rate"]["value"] == 1
     assert "Index and hallucination rate" in texts(report)
+    assert "'autorater score' gives the index corrected for them" in texts(report)
 
 
 def test_a_confidence_is_held_against_people(graded: Graded) -> None:
@@ -128,7 +132,7 @@ def test_a_confidence_is_held_against_people(graded: Graded) -> None:
     assert found["over_confidence"]["value"] == pytest.approx(0.95 - found["accuracy"]["value"])
     assert found["calibration_error"]["value"] == pytest.approx(abs(found["over_confidence"]["value"]))
     assert [one["n_verdicts"] for one in found["curve"]] == [0] * 9 + [grader["n_verdicts"]]
-    assert "expected calibration error" in texts(report)
+    assert f"the same by chance {found['error_by_chance']:.3f}" in texts(report)
 
 
 def test_concepts_are_counted_and_other_lists_left_out(graded: Graded) -> None:
@@ -152,7 +156,11 @@ def test_concepts_are_counted_and_other_lists_left_out(graded: Graded) -> None:
     assert found["counts"] == {"true_positives": 2 * (3 * 2 + 6), "false_positives": 2 * 6, "false_negatives": 2 * 6}
     assert found["micro_precision"]["value"] == pytest.approx(12 / 18)
     assert found["macro_precision"]["value"] == pytest.approx((3 * 1 + 6 * 1 / 2) / 9)
-    assert "6 verdicts whose lists are not the reference's concepts are left out" in texts(report)
+    shown = texts(report)
+    assert "6 verdicts whose lists are not the reference's concepts are left out" in shown
+    assert shown.count("false negatives") == 1  # where it is said that there are none
+    assert "Error rates" not in shown
+    assert re.search(r"# grader agreement coverage .* 1 judge 100\.0% \[", shown)
 
 
 def test_reasons_agree_as_sets(graded: Graded) -> None:
@@ -169,7 +177,11 @@ def test_reasons_agree_as_sets(graded: Graded) -> None:
     assert found["kappas"]["PROCESS"]["value"] == 1
     assert found["kappas"]["MISUSED"]["value"] == 0
     assert found["prevalence"] == {"PROCESS": 0.5, "FORMAL": 0.25, "MISSING": 0.5, "MISUSED": 0.25}
-    assert "alpha, MASI distance" in texts(report)
+    shown = texts(report)
+    assert "alpha, MASI distance" in shown
+    assert "not defined" not in shown.partition("Grader 1")[2]
+    assert "- A dash: no item" not in shown
+    assert "A dash: no item of that label has a verdict." in shown
 
 
 def test_other_graders_have_none_of_it(graded: Graded) -> None:

@@ -51,6 +51,25 @@ def test_a_grader_that_claims_too_much_is_seen() -> None:
     assert kept.brier.value < claimed.brier.value
 
 
+def test_the_error_by_chance_is_that_of_calibrated_graders() -> None:
+    _, sure = singles(3, 60)
+    found = calibrated(*(one[:, None] for one in singles(3, 60))).error_by_chance
+    rng = np.random.default_rng(5)
+    errors = []
+    for _ in range(300):
+        right = rng.random(60) < sure
+        place = np.minimum((sure * 10).astype(int), 9)
+        errors.append(sum(abs((right - sure)[place == one].sum()) for one in range(10)) / 60)
+    assert found == pytest.approx(np.mean(errors), rel=0.05)
+    assert found > 0.05
+
+
+@pytest.mark.parametrize(("sure", "expected"), [(0.5, 0.5), (1.0, 0.0), (0.0, 0.0)])
+def test_the_error_by_chance_of_one_verdict_is_known(sure: float, expected: float) -> None:
+    assert calibrated([[True] * 3], [[sure] * 3]).error_by_chance == pytest.approx(expected)
+    assert calibrated([[]], [[]]).error_by_chance is None
+
+
 def test_items_weigh_the_same_however_many_verdicts_they_have() -> None:
     found = calibrated([[True] * 4, [False]], [[0.9] * 4, [0.9]])
     assert found.accuracy.value == pytest.approx(1 / 2)

@@ -68,7 +68,11 @@ def test_a_written_reply_cannot_be_restricted_to_labels_or_computed(channel: Any
         ("score: 0.75/1", "score", "0.75"),
         ("score: 0.6", "score", "off_scale"),
         ("score: 75%", "score", "off_scale"),
+        ("score: [0.5]", "score", "0.5"),
+        ('{"why": "half of it", "score": 0.5}', "score", "0.5"),
         ("reasons: MISSING, PROCESS", "reasons", "PROCESS + MISSING"),
+        ("reasons: PROCESS or FORMAL", "reasons", "ambiguous"),
+        ("reasons: PROCESS (FORMAL)", "reasons", "ambiguous"),
     ],
 )
 def test_replies_of_the_guide_are_read_as_told(reply: str, channel: Any, expected: str) -> None:

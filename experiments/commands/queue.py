@@ -62,7 +62,8 @@ def draw(
     out: Annotated[Path | None, typer.Option("--out", help="CSV file of the queue, for people to fill in.")] = None,
 ) -> None:
     """Draw a review queue: most inconsistent first, then graders that disagree, then those against
-    the range check, then those against people.
+    the range check, then those against people. Where labels have an order, as scores have, what lies
+    furthest apart comes first, whatever the reason.
 
     A random part is always mixed in, and each row has the probability with which it got there, so
     that rates from the labels can be weighted. Fill in the column 'label' of every row, then give

@@ -69,7 +69,7 @@ def _sentence(report: Fields, decided: RunDecisions, *, answering: bool) -> str:
         return _without_labels(report["graders"])
     if choice is not None and len(choice.candidates) > 1:
         return _of_choice(choice)
-    if report["set"]["scale"]["positive"] is None or summary_rates(report["graders"]).group is not None:
+    if summary_rates(report["graders"], positive=report["set"]["scale"]["positive"]).group is not None:
         return rubric_sentence([(_name(one), one) for one in report["graders"]], report["set"])
     if len(report["graders"]) > 1:
         return _of_graders(report["graders"], decided.notes)

@@ -24,7 +24,7 @@ from experiments.plots.figure import Figure
 from experiments.plots.item_links import item_link
 from experiments.plots.names import cut_names, describe_range, grader_names, whole_names
 from experiments.reports.figures import bounds_text, percent, rate_text
-from experiments.reports.summary_rates import summary_rates
+from experiments.reports.summary_rates import SCORE_RATES, summary_rates
 
 __all__ = ["draw_error_rates"]
 
@@ -64,7 +64,8 @@ def draw_error_rates(report: Fields) -> Figure | None:
 
 def _kinds(report: Fields) -> Mapping[str, str]:
     """Kind of error to words, as the report's summary has them."""
-    return ERRORS if summary_rates(report["graders"]).group is None else SCORE_ERRORS
+    rates = summary_rates(report["graders"], positive=report["set"]["scale"]["positive"])
+    return SCORE_ERRORS if rates is SCORE_RATES else ERRORS
 
 
 def _found(grader: Fields, error: str) -> tuple[Fields, list[float] | None, float | None]:

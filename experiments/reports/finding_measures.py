@@ -43,6 +43,7 @@ def confidence_fields(results: GraderResults, sample: Sample, *, level: float, s
         "over_confidence": estimate_fields(found.over_confidence),
         "brier": estimate_fields(found.brier),
         "calibration_error": estimate_fields(found.calibration_error),
+        "error_by_chance": found.error_by_chance,
         "coverage": labelled.coverage,
         "curve": [_bin_fields(one) for one in found.curve],
     }

@@ -25,7 +25,7 @@ from experiments.reports.label_words import LabelWords, label_words
 from experiments.reports.listing_pages import inconsistent_section, range_section
 from experiments.reports.parser_pages import parser_section
 from experiments.reports.rubric_pages import rubric_sections, score_section
-from experiments.reports.summary_rates import summary_rates
+from experiments.reports.summary_rates import AGREEMENT_RATE, summary_rates
 from graders.pricing import Cost
 
 __all__ = ["build_grader_pages"]
@@ -38,10 +38,10 @@ MOST_SETTINGS = 3
 
 def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
     """All sections of one grader, in reading order; those without content are left out."""
-    words = label_words(report["set"])
+    words, positive = label_words(report["set"]), report["set"]["scale"]["positive"]
     return [
         _identity(grader),
-        score_section(grader, words) if grader.get("score_errors") else _error_rates(grader, words),
+        *_errors(grader, words, positive),
         *rubric_sections(grader, words),
         _confusion(grader, words),
         _failures(grader),
@@ -49,8 +49,8 @@ def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
         _agreement(grader, words),
         *_majority(grader),
         *label_bias_section(grader, words),
-        *_parts("By kind", "kind", grader["by_kind"]),
-        *_parts("Where people disagreed with each other", "people were", grader["by_dispute"]),
+        *_parts("By kind", "kind", grader["by_kind"], positive),
+        *_parts("Where people disagreed with each other", "people were", grader["by_dispute"], positive),
         inconsistent_section(grader, words),
         *range_section(grader, report["range_check"], words),
         *parser_section(grader, words),
@@ -124,6 +124,14 @@ def _time(grader: Fields) -> Iterator[str]:
         yield f"time: {times_text(grader['time'])}"
 
 
+def _errors(grader: Fields, words: LabelWords, positive: str | None) -> Iterator[Section]:
+    """Errors of the sort that the scale has; on one without a right label and without numbers, agreement is all."""
+    if grader.get("score_errors"):
+        yield score_section(grader, words)
+    elif positive is not None:
+        yield _error_rates(grader, words)
+
+
 def _error_rates(grader: Fields, words: LabelWords) -> Section:
     rows = tuple(
         (
@@ -153,13 +161,15 @@ def _confusion(grader: Fields, words: LabelWords) -> Section:
         else f"{words.capital} in rows, the grader in columns: the mean share of an item's valid verdicts, and in "
         "brackets the number of verdicts."
     )
+    if any(None in rates for rates in matrix["rates"]):
+        note = f"{note} A dash: no item of that label has a verdict."
     columns = (f"{words.giver} said", *matrix["labels"], "no verdict", "items")
     return Section("Confusion matrix", 3, (Table(columns, rows), Paragraph(note, once=True)))
 
 
 def _confusion_row(matrix: Fields, row: int, *, counted: bool) -> tuple[str, ...]:
     cells = (
-        f"{percent(rate)} ({count:,})" if counted else percent(rate)
+        DASH if rate is None else f"{percent(rate)} ({count:,})" if counted else percent(rate)
         for rate, count in zip(matrix["rates"][row], matrix["counts"][row], strict=True)
     )
     return (matrix["labels"][row], *cells, f"{matrix['n_missing'][row]:,}", f"{matrix['n_items'][row]:,}")
@@ -207,11 +217,11 @@ def _consistent(flip: Fields) -> Iterator[Paragraph]:
 
 def _agreement(grader: Fields, words: LabelWords) -> Section:
     fields, reasons = grader["agreement"], grader["not_defined"]
-    coverage = percent(grader["rate_coverage"]["agreement"])
+    coverage, is_nominal = percent(grader["rate_coverage"]["agreement"]), fields["kappa_weights"] == "none"
     named = (
         ("raw", "raw agreement", rate_text),
         ("cohen_kappa", _kappa_name(fields["kappa_weights"]), coefficient_text),
-        ("gwet_ac1", "Gwet's AC1", coefficient_text),
+        ("gwet_ac1", "Gwet's AC1" if is_nominal else "Gwet's AC1, unweighted", coefficient_text),
         ("krippendorff_alpha", "Krippendorff's alpha", coefficient_text),
     )
     rows = tuple(
@@ -263,28 +273,32 @@ def _error_bars(rows: Collection[Fields], false_negatives: int, false_positives:
     return tuple(Bars(column, tuple(row[field]["value"] for row in rows)) for field, column in fields.items())
 
 
-def _parts(heading: str, first: str, parts: Mapping[str, Fields]) -> list[Section]:
+def _parts(heading: str, first: str, parts: Mapping[str, Fields], positive: str | None) -> list[Section]:
     if not parts:
         return []
-    rates = summary_rates(tuple(parts.values()))
+    rates = summary_rates(tuple(parts.values()), positive=positive)
+    agrees = rates is not AGREEMENT_RATE
     rows = tuple(
         (
             name,
             f"{part['n_items']:,}",
             f"{part['n_verdicts']:,}/{part['n_expected']:,}",
             *map(_part_rate, rates.of(part)),
-            brief(short_percent(part["agreement"]["raw"])),
+            *([brief(short_percent(part["agreement"]["raw"]))] if agrees else []),
             brief(short_percent(part["pairwise_disagreement"])),
         )
         for name, part in parts.items()
     )
-    columns = (first, "items", "valid", *rates.names, "agree", "pairwise")
+    columns = (first, "items", "valid", *rates.names, *(["agree"] if agrees else []), "pairwise")
     note = (
         "Valid: valid verdicts over those asked for. A dash: not defined, no item of that sort has the labels and "
         "verdicts for it; n counts items."
     )
-    bars = tuple(Bars(3 + place, tuple(rates.of(part)[place]["value"] for part in parts.values())) for place in (0, 1))
-    table = Table(columns, rows, breaks=(5,), bars=bars)
+    bars = tuple(
+        Bars(3 + place, tuple(rates.of(part)[place]["value"] for part in parts.values()))
+        for place in range(len(rates.names))
+    )
+    table = Table(columns, rows, breaks=(3 + len(rates.names),), bars=bars)
     return [Section(heading, 3, (table, Paragraph(note, once=True)))]
 
 

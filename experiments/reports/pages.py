@@ -90,7 +90,8 @@ def _warnings(report: Fields) -> list[Section]:
 def _summary(report: Fields) -> Section:
     graders = report["graders"]
     names = tuple(_name(grader) for grader in graders)
-    rates = summary_rates(graders)
+    positive = report["set"]["scale"]["positive"]
+    rates = summary_rates(graders, positive=positive)
     rows = tuple(_summary_row(grader, rates) for grader in graders)
     columns: tuple[str, ...] = ("#", "grader", *rates.names, *SUMMARY_FIGURES)
     drawn = [drawn_text(grader) for grader in graders]
@@ -98,12 +99,11 @@ def _summary(report: Fields) -> Section:
         columns = (*columns[:2], "drawn at", *columns[2:])
         rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, drawn, strict=True))
     legend = [Paragraph(UNDEFINED_LEGEND)] if any(DASH in row[2:] for row in rows) else []
-    reading = (
-        Paragraph(text) for text in _reading(rates, report["set"]["scale"]["positive"], label_words(report["set"]))
-    )
+    reading = (Paragraph(text) for text in _reading(rates, positive, label_words(report["set"])))
     first_rate = columns.index(rates.names[0])
     bars = tuple(
-        Bars(first_rate + place, tuple(rates.of(grader)[place]["value"] for grader in graders)) for place in range(2)
+        Bars(first_rate + place, tuple(rates.of(grader)[place]["value"] for grader in graders))
+        for place in range(len(rates.names))
     )
     table = Table(columns, rows, n_text=2, breaks=(len(columns) - 4,), bars=bars)
     forest = rate_forest(
@@ -127,12 +127,10 @@ def _name(grader: Fields) -> str:
 
 
 def _summary_row(grader: Fields, rates: SummaryRates) -> tuple[str, ...]:
-    first, second = rates.of(grader)
     return (
         str(grader["number"]),
         _without_provider(grader["model"]),
-        brief(rate_text(first)),
-        brief(rate_text(second)),
+        *(brief(rate_text(rate)) for rate in rates.of(grader)),
         brief(percent(grader["coverage"])),
         brief(short_percent(grader["flip_rate"])),
         str(grader["flip_rate"]["repeats"] or grader["n_repeats"]),
@@ -150,8 +148,7 @@ def _without_provider(model: str) -> str:
 
 def _reading(rates: SummaryRates, positive: str | None, words: LabelWords) -> tuple[str, str]:
     return (
-        "Rates are single-draw rates: the mean over items of the share of an item's valid verdicts that are "
-        f"wrong. {rates.meaning(words, positive)}",
+        rates.meaning(words, positive),
         "Coverage is valid verdicts over verdicts asked for; a failure is never counted as a label. The flip "
         "rate, items with two or more different labels, grows with the number R of repeats; the pairwise "
         "disagreement of two repeats does not. Alpha is Krippendorff's, with repeats as raters.",

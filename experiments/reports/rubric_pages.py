@@ -8,6 +8,7 @@ from typing import Any
 from experiments.reports.document import Paragraph, Section, Table
 from experiments.reports.figures import (
     DASH,
+    NOT_DEFINED,
     basis,
     bounds_text,
     coefficient_text,
@@ -32,9 +33,16 @@ def score_section(grader: Fields, words: LabelWords) -> Section:
         (name, rate_text(fields[field]), *basis(fields[field]), coverage, bounds_text(bounds[field]))
         for field, name in (("under_grading", "under-graded"), ("over_grading", "over-graded"))
     ]
+    bias, size = fields["bias"], fields["mean_absolute_error"]
     sizes = [
-        (name, signed_text(fields[field]), *basis(fields[field]), coverage, _number_bounds(bounds[field]))
-        for field, name in (("bias", "mean error (bias)"), ("mean_absolute_error", "mean absolute error"))
+        ("mean error (bias)", signed_text(bias), *basis(bias), coverage, _number_bounds(bounds["bias"])),
+        (
+            "mean absolute error",
+            coefficient_text(size),
+            *basis(size),
+            coverage,
+            _number_bounds(bounds["mean_absolute_error"], sign=""),
+        ),
     ]
     weighted = [
         (name, coefficient_text(fields[field]), *basis(fields[field]), coverage, DASH)
@@ -93,7 +101,8 @@ def _omniscience(fields: Fields, words: LabelWords) -> Section:
     note = (
         "Index: 100 (correct - incorrect) / all, from -100 to 100. Hallucination rate: incorrect answers among those "
         "that are not correct, partial ones and none at all included. Missing: what the missing verdicts could make of "
-        "both; a dash: none is missing. By another model's answers the grader may err otherwise."
+        "both; a dash: none is missing. All as graded: the grader's errors are in them, and 'autorater score' gives "
+        "the index corrected for them. By another model's answers the grader may err otherwise."
     )
     columns = ("respondent", "by", "index", "hallucination rate", "correct", "items", "coverage", "missing")
     return Section("Index and hallucination rate", 3, (Table(columns, rows, n_text=2), Paragraph(note, once=True)))
@@ -126,16 +135,22 @@ def _confidence(fields: Fields, words: LabelWords) -> Iterator[Section]:
             *basis(fields["calibration_error"]),
             coverage,
         ),
+        ("the same by chance", _chance_text(fields["error_by_chance"]), *[DASH] * (len(BASIS) + 1)),
     )
     note = (
         f"Over-confidence: mean confidence less the share of verdicts that {words.giver} share. The expected "
         "calibration error is never below 0, and lies above 0 by chance alone where bins hold few verdicts; its "
-        "interval does too."
+        "interval does too. By chance: the mean of that error for a perfectly calibrated grader that is as sure, on as "
+        "many items."
     )
     table = Table(("one draw", "value", *BASIS, "coverage"), rows)
     curve = tuple(_bin_row(one) for one in fields["curve"] if one["n_verdicts"])
     shown = Table(("confidence", "mean", "right", "verdicts", "items", "questions"), curve)
     yield Section("Confidence", 3, (table, shown, Paragraph(note, once=True)))
+
+
+def _chance_text(error: float | None) -> str:
+    return NOT_DEFINED if error is None else f"{error:.3f}"
 
 
 def _bin_row(one: Fields) -> tuple[str, ...]:
@@ -168,7 +183,8 @@ def _concepts(fields: Fields) -> Section:
     found = (
         f"{fields['n_verdicts']:,} of {fields['n_expected']:,} verdicts: {counts['true_positives']:,} concepts used, "
         f"{counts['false_negatives']:,} of the reference missing, {counts['false_positives']:,} foreign. "
-        f"{left_out:,} verdicts whose lists are not the reference's concepts are left out."
+        f"{left_out:,} verdicts whose lists are not the reference's concepts are left out here; their "
+        "labels count under agreement."
     )
     note = (
         "Of the responses, not of the grader: whether they use the reference's concepts. Micro adds the counts of all "
@@ -178,5 +194,5 @@ def _concepts(fields: Fields) -> Section:
     return Section("Concepts used", 3, (Table(columns, rows), Paragraph(found), Paragraph(note, once=True)))
 
 
-def _number_bounds(bounds: list[float] | None, *, digits: int = 3) -> str:
-    return f"{bounds[0]:+.{digits}f} to {bounds[1]:+.{digits}f}" if bounds else DASH
+def _number_bounds(bounds: list[float] | None, *, digits: int = 3, sign: str = "+") -> str:
+    return f"{bounds[0]:{sign}.{digits}f} to {bounds[1]:{sign}.{digits}f}" if bounds else DASH

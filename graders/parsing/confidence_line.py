@@ -23,8 +23,7 @@ def read_confidence(text: str | None, scale: LabelScale, stop_reason: str | None
     opened = open_reply(text, stop_reason)
     if isinstance(opened, Unread):
         return with_failure(opened)
-    sure = _last_line(opened, "confidence")
-    verdict = _last_line(opened, "verdict|answer|grade")
+    verdict, sure = _closing_pair(opened)
     if isinstance(verdict, Unread):
         return with_failure(verdict)
     if isinstance(sure, Unread):
@@ -38,14 +37,19 @@ def read_confidence(text: str | None, scale: LabelScale, stop_reason: str | None
     return with_label(label, f"lines: {verdict.line[:60]!r}, {sure.line[:60]!r}", share)
 
 
-def _last_line(text: str, name: str) -> NamedLine | Unread:
-    """The line of that name where it is one of the last two, else one that all lines of that name agree with."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    for line in reversed(lines[-2:]):
-        found = closing_line(line, name)
-        if isinstance(found, NamedLine):
-            return found
-    return closing_line(text, name)
+def _closing_pair(text: str) -> tuple[NamedLine | Unread, NamedLine | Unread]:
+    """Verdict and confidence: the last two lines if they are these, else what all lines of either name agree on.
+
+    So no confidence is taken for that in another verdict of the same reply.
+    """
+    last_two = "\n".join([line for line in text.splitlines() if line.strip()][-2:])
+    closing = _pair(last_two)
+    return closing if all(isinstance(line, NamedLine) for line in closing) else _pair(text)
+
+
+def _pair(text: str) -> tuple[NamedLine | Unread, NamedLine | Unread]:
+    verdict = closing_line(text, "verdict", pattern="verdict|answer|grade", end_decides=False)
+    return verdict, closing_line(text, "confidence", end_decides=False)
 
 
 def _label(value: str, scale: LabelScale) -> str | None:

@@ -12,6 +12,8 @@ from graders.verdict import ParsedVerdict
 __all__ = ["read_score"]
 
 _NUMBER = r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)"
+_NAMES = "(?:correctness )?score"
+_ON_NEXT_LINE = re.compile(rf"(?P<name>{_NAMES}:)\n+(?:final answer: )?(?={_NUMBER}\.?$)", re.IGNORECASE | re.MULTILINE)
 _SCORE = re.compile(
     rf"(?P<number>{_NUMBER})(?P<percent> ?%)?(?: ?(?:/|out of) ?(?P<most>{_NUMBER}))?(?P<rest>(?: ?[(,;]| [-–—]).*)?"
 )
@@ -26,8 +28,9 @@ def read_score(text: str | None, scale: LabelScale, stop_reason: str | None) -> 
     opened = open_reply(text, stop_reason)
     if isinstance(opened, Unread):
         return with_failure(opened)
+    opened = _ON_NEXT_LINE.sub(r"\g<name> ", opened)
     whole = re.fullmatch(rf"{_NUMBER}\.?", opened)
-    line = NamedLine(opened.rstrip("."), opened) if whole else closing_line(opened, "(?:correctness )?score")
+    line = NamedLine(opened.rstrip("."), opened) if whole else closing_line(opened, "score", pattern=_NAMES)
     if isinstance(line, Unread):
         return with_failure(line)
     found = _read_number(line, scale)

@@ -2,6 +2,9 @@
 
 A prompt of these channels asks for its line at the very end. Where it stands there, it decides, whatever such lines
 came before; where it stands elsewhere, all of them must say the same. A reply that was cut off has no end.
+
+Graders also repeat what a response says, which may be such a line. What is quoted so, in a block quote or behind
+"The response says:", is read at the very end alone.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from graders.parsing.json_verdict import find_objects
 from graders.parsing.refusals import find_refusal
 from graders.parsing.reply_text import fold_characters, remove_markup, strip_thinking
 from graders.verdict import Failure, Finding, ParsedVerdict
@@ -17,7 +21,12 @@ __all__ = ["CUT_OFF", "NamedLine", "Unread", "closing_line", "open_reply", "with
 
 _REFUSED = frozenset({"refusal", "content_filter", "safety", "prohibited_content", "blocklist"})
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+"""Stop reasons, of several services, of a reply that was cut off."""
 _LEAD = r"[ \t{\"'(\[]*(?:(?:the|my) )?(?:(?:final|overall|total) )?"
+_BLOCK_QUOTE = re.compile(r"^[^\S\n]*>[^\n]*\n?", re.MULTILINE)
+_OTHERS = r"responses?|answers?|students?|respondents?|texts?|it|instructions?"
+_INTRODUCES = re.compile(rf"\b(?:{_OTHERS})\b.*:$", re.IGNORECASE)
+_WRAPPED = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)|<([^<>]*)>|\$([^$]*)\$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +55,12 @@ def open_reply(text: str | None, stop_reason: str | None, *, keep_marks: bool = 
     reply = strip_thinking(fold_characters(text or ""))
     if reply.unfinished:
         return Unread("unparsed", "thinking was never closed")
-    shown = reply.text.strip() if keep_marks else remove_markup(reply.text)
+    said = _without_block_quotes(reply.text)
+    shown = said.strip() if keep_marks else remove_markup(_spread_object(said))
     return shown if re.search(r"\w", shown) else Unread("empty", f"no words: {shown[:40]!r}")
 
 
-def closing_line(text: str, name: str) -> NamedLine | Unread:
+def closing_line(text: str, name: str, *, pattern: str | None = None, end_decides: bool = True) -> NamedLine | Unread:
     """The line ``name: value`` that decides.
 
     Parameters
@@ -58,18 +68,28 @@ def closing_line(text: str, name: str) -> NamedLine | Unread:
     text
         From :func:`open_reply`.
     name
-        A regular expression for the line's name.
+        The line's name, in small letters.
+    pattern
+        A regular expression for all its names, where there are others.
+    end_decides
+        Whether a line at the very end outweighs others of that name.
     """
-    pattern = re.compile(rf"{_LEAD}(?:{name})[\"']?\s*(?:[:=]|\bis\b)\s*(?P<value>\S.*)", re.IGNORECASE)
+    named = re.compile(rf"{_LEAD}(?:{pattern or name})[\"']?\s*(?:[:=]|\bis\b)\s*(?P<value>\S.*)", re.IGNORECASE)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    found = [(place, match["value"], line) for place, line in enumerate(lines) if (match := pattern.fullmatch(line))]
+    matches = [(place, named.fullmatch(line)) for place, line in enumerate(lines)]
+    found = [(place, NamedLine(_plain(match["value"]), lines[place])) for place, match in matches if match]
     if not found:
         refusal = find_refusal(text)
         return Unread("refused", f"refusal: {refusal!r}") if refusal else Unread("unparsed", f"no line '{name}: ...'")
-    place, value, line = found[-1]
-    if place == len(lines) - 1 or len({_plain(value) for _, value, _ in found}) == 1:
-        return NamedLine(_plain(value), line)
-    return Unread("ambiguous", f"{found[0][2][:80]!r} against {line[:80]!r}, neither at the end")
+    place, last = found[-1]
+    if place == len(lines) - 1 and end_decides:
+        return last
+    said = [one for place, one in found if place == 0 or not _INTRODUCES.search(lines[place - 1])]
+    if not said:
+        return Unread("ambiguous", f"{last.line[:80]!r} is quoted, and no other line is at the end")
+    if len({one.value for one in said}) == 1:
+        return said[-1]
+    return Unread("ambiguous", f"{said[0].line[:80]!r} against {said[-1].line[:80]!r}, neither at the end")
 
 
 def with_label(label: str, evidence: str, finding: Finding | None = None) -> ParsedVerdict:
@@ -82,5 +102,26 @@ def with_failure(why: Unread) -> ParsedVerdict:
     return ParsedVerdict(None, why.failure, "robust", why.evidence)
 
 
+def _without_block_quotes(text: str) -> str:
+    """The text without what it quotes, unless it ends in a quote: then that may be its own last line."""
+    last = text.rstrip().rpartition("\n")[2]
+    return text if last.lstrip().startswith(">") else _BLOCK_QUOTE.sub("", text)
+
+
+def _spread_object(text: str) -> str:
+    """The text with the JSON object that ends it as lines ``key: value``, where it is a plain one."""
+    found = find_objects(text)[-1:]
+    if not found or re.search(r"\w", text[found[0].end :]):
+        return text
+    content = found[0].content
+    is_plain = all(isinstance(value, str | int | float) for _, value in content)
+    if not is_plain or len(dict(content)) < len(content):
+        return text
+    lines = [f"{key}: {' '.join(str(value).split())}" for key, value in content]
+    return "\n".join([text[: found[0].begin], *lines, text[found[0].end :]])
+
+
 def _plain(value: str) -> str:
+    wrapped = _WRAPPED.fullmatch(value.strip(" \t.,;"))
+    value = next(inner for inner in wrapped.groups() if inner is not None) if wrapped else value
     return value.lstrip(" \t\"'`").rstrip(" \t\"'`.,;}]").casefold()

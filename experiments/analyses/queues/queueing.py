@@ -6,9 +6,7 @@ other items of the run: each of them had the same chance. As every item's chance
 estimated from labels of the queue for the run as a whole, weighted by one over the chance; a plain mean over the queue
 says nothing, as its items are in it because graders were unsure of them.
 
-The rule of the ranked part: items on which a grader contradicts itself, the highest entropy first; then items on which
-the majorities of graders differ, the most divided first; then items on which a grader's majority contradicts the
-deterministic range check; then those on which it contradicts people's label. Of equal items the lower id comes first.
+The rule of the ranked part is that of :mod:`experiments.analyses.queues.ranking`.
 """
 
 from __future__ import annotations
@@ -21,28 +19,12 @@ import numpy as np
 
 from calibration_sets.item import Item, content_digest
 from experiments.analyses.graded_samples import GradedSample
+from experiments.analyses.queues.ranking import TIERS, rank_items
 from experiments.errors import SpecError
 from experiments.reports.exact_sample import ExactSample
-from experiments.reports.item_listings import range_outcomes
 from experiments.reports.sample import Sample
-from experiments.stats.repeats import exact_entropy, item_entropy
 
-__all__ = ["Queue", "QueueRow", "Suspicion", "draw_queue", "probability_text", "queue_id", "rank_items"]
-
-_NEARLY_SURE = 1e-3
-"""Bits below which a computed distribution is as good as one label; it is never quite."""
-
-_TIERS = ("inconsistent", "graders disagree", "against the range check", "against people")
-
-
-@dataclass(frozen=True, slots=True)
-class Suspicion:
-    """Why an item should be looked at: its tier (0 is first), how strongly within it, and the reason in words."""
-
-    item: Item
-    tier: int
-    strength: float
-    reason: str
+__all__ = ["Queue", "QueueRow", "draw_queue", "probability_text", "queue_id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +107,7 @@ def draw_queue(graded: Sequence[GradedSample], *, most: int, random_share: float
         n_random=n_random,
         random_probability=chance,
         seed=seed,
-        tiers={name: sum(one.tier == tier for one in flagged) for tier, name in enumerate(_TIERS)},
+        tiers={name: sum(one.tier == tier for one in flagged) for tier, name in enumerate(TIERS)},
         rows=rows,
     )
 
@@ -138,92 +120,6 @@ def queue_id(run_id: str, rows: Sequence[tuple[str, str, str]]) -> str:
 def probability_text(probability: float) -> str:
     """A chance with the digits that every spreadsheet keeps."""
     return f"{probability:.10g}"
-
-
-def rank_items(graded: Sequence[GradedSample]) -> list[Suspicion]:
-    """The items that any grader gives a reason to look at, the first to be looked at first."""
-    items = graded[0].sample.items
-    outcomes = range_outcomes(items)
-    entropies = [_entropies(one.sample) for one in graded]
-    majorities = [_majorities(one.sample) for one in graded]
-    found = []
-    for row, item in enumerate(items):
-        labels = [column[row] for column in majorities]
-        suspicion = (
-            _inconsistent(item, graded, [column[row] for column in entropies])
-            or _divided(item, graded, labels)
-            or _against_range(item, graded, labels, outcomes.get(item.item_id))
-            or _against_people(item, graded, labels, row)
-        )
-        if suspicion is not None:
-            found.append(suspicion)
-    return sorted(found, key=lambda one: (one.tier, -one.strength, one.item.item_id))
-
-
-def _inconsistent(item: Item, graded: Sequence[GradedSample], entropies: Sequence[float]) -> Suspicion | None:
-    place = int(np.argmax(entropies))
-    if entropies[place] <= 0:
-        return None
-    # Rounded: the order must not hang on the last bit.
-    strength = round(entropies[place], 9)
-    return Suspicion(item, 0, strength, f"{graded[place].name} contradicts itself, entropy {strength:.2f} bits")
-
-
-def _divided(item: Item, graded: Sequence[GradedSample], labels: Sequence[str | None]) -> Suspicion | None:
-    given = [label for label in labels if label is not None]
-    if len(set(given)) < 2:
-        return None
-    strength = round(1 - max(map(given.count, given)) / len(given), 9)
-    said = ", ".join(f"{one.name} {label}" for one, label in zip(graded, labels, strict=True) if label is not None)
-    return Suspicion(item, 1, strength, f"graders disagree: {said}")
-
-
-def _against_range(
-    item: Item, graded: Sequence[GradedSample], labels: Sequence[str | None], outcome: str | None
-) -> Suspicion | None:
-    positive = graded[0].sample.scale.positive
-    if positive is None or outcome not in ("in", "out"):
-        return None
-    against = [
-        one.name
-        for one, label in zip(graded, labels, strict=True)
-        if label is not None and (label == positive) != (outcome == "in")
-    ]
-    if not against:
-        return None
-    where = "within" if outcome == "in" else "outside"
-    strength = round(len(against) / len(graded), 9)
-    return Suspicion(item, 2, strength, f"the range check finds the number {where} the range, against {against[0]}")
-
-
-def _against_people(
-    item: Item, graded: Sequence[GradedSample], labels: Sequence[str | None], row: int
-) -> Suspicion | None:
-    against = []
-    for one, label in zip(graded, labels, strict=True):
-        given = one.sample.reference[row]
-        if label is not None and given is not None and given != label:
-            against.append((one.name, label, given))
-    if not against:
-        return None
-    name, label, given = against[0]
-    return Suspicion(item, 3, round(len(against) / len(graded), 9), f"people say {given}, {name} {label}")
-
-
-def _entropies(sample: Sample) -> list[float]:
-    if isinstance(sample, ExactSample):
-        found = exact_entropy(sample.shares)
-        return [entropy if entropy is not None and entropy > _NEARLY_SURE else 0.0 for entropy in found]
-    return [entropy or 0.0 for entropy in item_entropy(sample.counts)]
-
-
-def _majorities(sample: Sample) -> list[str | None]:
-    """The most frequent label of each item, ``None`` for a tie or without a verdict."""
-    labels = []
-    for counts in sample.counts:
-        top = np.flatnonzero(counts == counts.max())
-        labels.append(sample.scale.labels[int(top[0])] if counts.any() and len(top) == 1 else None)
-    return labels
 
 
 def _random_reason(reason: str | None) -> str:

@@ -6,7 +6,9 @@ An item counts once, split over its valid verdicts. With p the confidence in a v
 * the Brier score [Brier 1950]: the mean of ``(p - r)**2``. With two labels it is that of the chance of either label;
 * the expected calibration error [Naeini et al. 2015]: the mean, over bins of p weighted by their verdicts, of the
   distance between mean p and mean r. It is never below 0 and, with few verdicts in a bin, well above 0 for a grader
-  that is perfectly calibrated; its interval is about that same plug-in value, and shares its bias.
+  that is perfectly calibrated; its interval is about that same plug-in value, and shares its bias;
+* the error by chance: the mean of that error where each verdict is right with the chance that it states. It is what
+  a perfectly calibrated grader that is as sure would show on as many items, and what the error is to be read beside.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ __all__ = ["ConfidenceCalibration", "ReliabilityBin", "confidence_calibration"]
 
 Array = NDArray[np.float64]
 
+_CHANCE_DRAWS = 500
+"""Draws behind the error by chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
@@ -46,12 +51,16 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceCalibration:
-    """Calibration of one draw's confidence; ``curve`` is in the order of its bins, empty ones included."""
+    """Calibration of one draw's confidence; ``curve`` is in the order of its bins, empty ones included.
+
+    ``error_by_chance`` is ``None`` without verdicts.
+    """
 
     accuracy: Estimate
     over_confidence: Estimate
     brier: Estimate
     calibration_error: Estimate
+    error_by_chance: float | None
     curve: tuple[ReliabilityBin, ...]
 
 
@@ -92,7 +101,7 @@ def confidence_calibration(
     clusters
         (n,) the question of each item.
     rng
-        Source of the resamples of the calibration error.
+        Source of the resamples of the calibration error, and of the draws behind the error by chance.
     bins
         Number of bins of equal width.
 
@@ -124,6 +133,7 @@ def confidence_calibration(
         over_confidence=clustered_mean(means(gaps), groups, repeats=repeats, level=level),
         brier=bounded_mean(means(gaps**2), groups, repeats=repeats, level=level),
         calibration_error=_calibration_error(verdicts, bins, rng, repeats=repeats, level=level, resamples=resamples),
+        error_by_chance=_error_by_chance(verdicts, bins, rng),
         curve=tuple(_bin(verdicts, place, bins, repeats=repeats, level=level) for place in range(bins)),
     )
 
@@ -190,6 +200,20 @@ def _calibration_error(
     if interval is None:
         method, interval = "wilson-clustered", _no_variation(value, len(sums), level)
     return Estimate(value, *interval, level, method, len(np.unique(verdicts.item)), len(sums), repeats)
+
+
+def _error_by_chance(verdicts: _Verdicts, bins: int, rng: np.random.Generator) -> float | None:
+    """Mean error of perfectly calibrated graders; verdicts of an item are right together, as repeats mostly are."""
+    if not len(verdicts.right):
+        return None
+    items = np.unique(verdicts.item, return_inverse=True)[1]
+    in_bin = np.eye(bins)[_bin_of(verdicts.confidence, bins)]
+    errors = []
+    for _ in range(_CHANCE_DRAWS):
+        right = rng.random(int(items.max()) + 1)[items] < verdicts.confidence
+        gaps = verdicts.weight * (right - verdicts.confidence)
+        errors.append(float(np.abs(gaps @ in_bin).sum() / verdicts.weight.sum()))
+    return float(np.mean(errors))
 
 
 def _error_of(sums: Array) -> Array:
