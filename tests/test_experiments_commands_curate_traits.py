@@ -33,10 +33,10 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     openai_service.forget_refusals()
 
 
-def _traits(folder: Path, url: str, model: str = "openai-compatible/m") -> Ran:
+def _traits(folder: Path, url: str, model: str = "openai-compatible/m", *more: str) -> Ran:
     write_lines(folder / "questions.jsonl", map(question_data, QUESTIONS))
     words = ("curate", "traits", "questions.jsonl", "--model", model, "--to", "flagged.jsonl")
-    return autorater(folder, *words, "--base-url", url, "--key-variable", "TRAITS_TEST_KEY")
+    return autorater(folder, *words, "--base-url", url, "--key-variable", "TRAITS_TEST_KEY", *more)
 
 
 def test_each_question_is_asked_once_and_failures_are_counted(tmp_path: Path) -> None:
@@ -92,3 +92,31 @@ def test_a_spoilt_file_of_replies_is_told(tmp_path: Path) -> None:
     (tmp_path / "flagged.replies.jsonl").write_text('{"key": 3, "reply": "x"}\n')
     ran = _traits(tmp_path, "http://127.0.0.1:9/v1")
     assert ran.err == "error: flagged.replies.jsonl:1: key 3; expected text\n"
+
+
+def test_a_limit_stops_before_it_could_be_passed_and_counts_what_was_paid(tmp_path: Path) -> None:
+    model, replies = "openai-compatible/m", tmp_path / "flagged.replies.jsonl"
+    with FaultServer(at_calls({}, otherwise=GOOD)) as server:
+        refused = _traits(tmp_path, server.openai_url, model, "--max-cost", "1")
+        assert "no price is known for openai-compatible/m; expected one with --price IN OUT" in refused.err
+        price = ("--price", "1", "1", "--max-tokens", "100")
+        none = _traits(tmp_path, server.openai_url, model, *price, "--max-cost", "0.000001")
+        assert (none.code, len(server.requests)) == (2, 0)
+        assert "3 verdicts not asked for" in none.err
+        assert _traits(tmp_path, server.openai_url, model, *price, "--max-cost", "1").code == 0
+        assert len(server.requests) == 3
+        paid = sum(json.loads(line)["cost"] for line in replies.read_text().splitlines())
+        assert paid > 0
+        replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:2]))
+        again = _traits(tmp_path, server.openai_url, model, *price, "--max-cost", str(paid * 2 / 3))
+        assert (again.code, len(server.requests)) == (2, 3), "two replies are paid for, and a third does not fit"
+
+
+def test_a_reply_that_a_killed_run_never_finished_is_asked_anew(tmp_path: Path) -> None:
+    replies = tmp_path / "flagged.replies.jsonl"
+    with FaultServer(at_calls({}, otherwise=GOOD)) as server:
+        assert _traits(tmp_path, server.openai_url).code == 0
+        replies.write_bytes(replies.read_bytes()[:-9])
+        ran = _traits(tmp_path, server.openai_url)
+        assert (ran.code, len(server.requests)) == (0, 4), ran.err
+    assert len(replies.read_text().splitlines()) == 3

@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-from calibration_sets.curation.curation_run import StageDone, find_questions_before, read_records, run_stages
+from calibration_sets.curation.curation_run import (
+    StageDone,
+    find_questions_before,
+    read_records,
+    remove_others,
+    run_stages,
+)
 from calibration_sets.curation.embedders import latent_semantic_embedder, read_embeddings
 from calibration_sets.curation.question_file import load_questions
 from calibration_sets.curation.reference_responses import ReferenceResponses, read_responses
@@ -94,6 +100,7 @@ def run(
         names = tuple(name for name in names if STAGES.index(name) <= last)
         if not names:
             raise SetFileError(f"--until: {until!r}; expected a stage from {evidence.settings.stages[0]} on")
+    remove_others(to, evidence.settings.stages)
     done = run_stages(questions, to, evidence, names, tell=_tell)
     _print_table([stage.record for stage in done], to)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from calibration_sets.curation.steps import Evidence, Step, find_step
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 
-__all__ = ["StageDone", "find_questions_before", "read_records", "run_stages"]
+__all__ = ["StageDone", "find_questions_before", "read_records", "remove_others", "run_stages"]
 
 LOCK = ".curation.lock"
 
@@ -52,6 +53,17 @@ def run_stages(
             done.append(stage)
             questions = read_kept(folder / find_step(name).folder)
     return done
+
+
+def remove_others(folder: Path, names: Collection[StageName]) -> None:
+    """Remove the folders of stages that are no part of a curation any more: what they left counts for nothing.
+
+    What people filled in stays.
+    """
+    with _only_run(folder):
+        for name in STAGES:
+            if name not in names and read_record(found := folder / find_step(name).folder):
+                shutil.rmtree(found)
 
 
 @contextmanager

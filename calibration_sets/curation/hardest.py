@@ -22,9 +22,12 @@ def keep_hardest(questions: Sequence[Question], responses: ReferenceResponses, *
         for one in questions
         if one.question_id not in kept
     }
+    few = [f"{len(questions)} of the {size} wanted: there are no more"] if len(questions) < size else []
     n_unknown = sum(responses.share_correct(question) is None for question in questions)
     told = f"{n_unknown} of {len(questions)} questions have no reference response: how hard they are is not known"
-    return keep_chosen(questions, drops, notes=[told] if n_unknown else [])
+    n_partly = sum(0 < len(responses.labels.get(one.question_id, {})) < len(responses.models) for one in questions)
+    partly = f"{n_partly} questions lack a usable verdict of some model: the share of the others' stands for it"
+    return keep_chosen(questions, drops, notes=[*few, *([told] if n_unknown else []), *([partly] if n_partly else [])])
 
 
 def _told(question: Question, responses: ReferenceResponses) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from calibration_sets.curation.number_classes import names_something
 from calibration_sets.curation.review_file import ReviewFile
 from calibration_sets.curation.single_number import read_single_number
 from calibration_sets.curation.source_answers import SourceAnswers, SourceRow, settle_conflicts, source_review
@@ -48,7 +49,8 @@ def drop_numeric_conflicts(
 ) -> StageResult:
     """Drop questions with a source further than ``tolerance`` from the reference, unless a person says otherwise.
 
-    What is not plainly one number with a unit that converts stays undecided, and its question stays.
+    What is not plainly one number with a unit that converts stays undecided, and its question stays; so does another
+    number where the reference names something, such as a year, which has no neighbourhood.
     """
     limit = Fraction(str(tolerance))
     rows = [
@@ -63,7 +65,8 @@ def drop_numeric_conflicts(
 
 def _compare(question: Question, answer: str, limit: Fraction) -> str:
     distance = relative_distance(question.reference.answer, answer) if answer else None
-    if distance is None:
+    number = read_single_number(question.reference.answer)
+    if distance is None or number is None or (distance and names_something(question.question, number)):
         return "undecided"
     return f"{'too far' if distance > limit else 'agrees'}, {float(distance):.1%} away"
 

@@ -25,7 +25,7 @@ def fill_quotas(
     weights
         Proportions, not negative; a group that is not named has none. Without weights all groups are even.
     """
-    share = {name: Fraction(1 if weights is None else weights.get(name, 0)) for name in sorted(available)}
+    share = {name: Fraction(str(1 if weights is None else weights.get(name, 0))) for name in sorted(available)}
     quotas = dict.fromkeys(share, 0)
     open_groups = [name for name in share if share[name] > 0 and available[name] > 0]
     left = total

@@ -48,6 +48,11 @@ class ReferenceResponses:
         labels = self.labels.get(question.question_id, {}).values()
         return Fraction(sum(label == "CORRECT" for label in labels), len(labels)) if labels else None
 
+    def all_failed(self, question: Question) -> bool:
+        """Whether every model has a usable verdict on a question and none is CORRECT: a missing one proves nothing."""
+        labels = self.labels.get(question.question_id, {})
+        return bool(labels) and labels.keys() == set(self.models) and "CORRECT" not in labels.values()
+
     def score_models(self, questions: Iterable[Question]) -> tuple[ModelScore, ...]:
         """Each model's F1 on these questions: ``2 c / (N + c + i)``, the harmonic mean of the share correct of all
         and the share correct of what was attempted (Wei et al., arXiv:2411.04368)."""
@@ -111,7 +116,7 @@ def order_by_failure(
     questions: Iterable[Question], responses: ReferenceResponses, *, seed: int
 ) -> tuple[Question, ...]:
     """Questions that every reference model failed come first, the rest by lot."""
-    return tuple(sorted(questions, key=lambda one: (responses.share_correct(one) != 0, *_lot(one, seed))))
+    return tuple(sorted(questions, key=lambda one: (not responses.all_failed(one), *_lot(one, seed))))
 
 
 def order_by_hardness(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +31,11 @@ MOST_BYTES = 512 * 1024
 
 ADDRESS = "https://{host}/robots.txt"
 TIMEOUT = 20.0
+"""Seconds that a host may be silent, and that it may take in all, however slowly it goes on talking."""
+
+_CHUNK = 16 * 1024
+_AGENT = re.compile(r"^[ \t]*user-agent[ \t]*:[ \t]*([^\s/#]+)[^\r\n]*", re.IGNORECASE | re.MULTILINE)
+"""A name, without the version and the remark that may follow it."""
 TOO_MANY = 429
 """The status of a host that was asked too often; it says nothing of its rules."""
 
@@ -46,7 +53,9 @@ class RobotsRules:
 
     def __init__(self, texts: dict[str, str], without: Iterable[str] = ()) -> None:
         self._without = frozenset(without)
-        self._parsers = {host: _parse(text) for host, text in texts.items()}
+        plain = {host: _AGENT.sub(r"User-agent: \1", text.removeprefix("\ufeff")) for host, text in texts.items()}
+        self._parsers = {host: _parse(text) for host, text in plain.items()}
+        self._named = {host: {name.lower() for name in _AGENT.findall(text)} for host, text in plain.items()}
         self.digest = hashlib.sha256(json.dumps([texts, sorted(self._without)], sort_keys=True).encode()).hexdigest()
 
     def rule(self, url: str, agents: Sequence[str]) -> Ruling:
@@ -56,8 +65,10 @@ class RobotsRules:
             return "allowed"
         if host not in self._parsers:
             return "unknown"
-        parser = self._parsers[host]
-        return "allowed" if all(parser.can_fetch(url, agent) for agent in agents) else "excluded"
+        # The parser takes rules for "Google" as rules for "Google-Extended"; by the standard a name is the whole name.
+        named = self._named[host]
+        asked = {agent if agent.lower() in named else "*" for agent in agents}
+        return "allowed" if all(self._parsers[host].can_fetch(url, agent) for agent in asked) else "excluded"
 
 
 def _parse(text: str) -> Any:
@@ -128,12 +139,19 @@ def fetch_robots(
 
 
 def _is_answered(status: int | None) -> bool:
-    return status is not None and status < 500 and status != TOO_MANY
+    """A redirection that led nowhere (3xx) is no answer, and neither is a server that is out of order."""
+    return status is not None and (status < 300 or has_no_rules(status))
 
 
 def _fetch_all(hosts: Sequence[str], fetch: Callable[[str], Fetched], parallel: int) -> Iterator[tuple[str, Fetched]]:
-    with ThreadPoolExecutor(parallel) as pool:
-        yield from zip(hosts, pool.map(fetch, hosts), strict=True)
+    """Answers as they come: one slow host keeps no other's waiting."""
+    pool = ThreadPoolExecutor(parallel)
+    try:
+        asked = {pool.submit(fetch, host): host for host in hosts}
+        for future in as_completed(asked):
+            yield asked[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def fetch_text(host: str) -> Fetched:
@@ -141,10 +159,20 @@ def fetch_text(host: str) -> Fetched:
     request = urllib.request.Request(ADDRESS.format(host=host), headers={"User-Agent": "autorater-calibration"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            return Fetched(answer.status, answer.read(MOST_BYTES).decode("utf-8", errors="replace"))
+            return Fetched(200, _read_some(answer).decode("utf-8", errors="replace"))
     except urllib.error.HTTPError as error:
         error.close()
         return Fetched(error.code)
     except (OSError, http.client.HTTPException, ValueError):
         # A ValueError is a name that no host can have; one misspelt address is no reason to stop.
         return Fetched(None)
+
+
+def _read_some(answer: http.client.HTTPResponse) -> bytes:
+    """What comes within the limits of size and time; ``TimeoutError`` (an ``OSError``) if it goes on for too long."""
+    found, end = b"", time.monotonic() + TIMEOUT
+    while len(found) < MOST_BYTES and (chunk := answer.read1(_CHUNK)):
+        found += chunk
+        if time.monotonic() > end:
+            raise TimeoutError
+    return found[:MOST_BYTES]

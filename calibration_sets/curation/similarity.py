@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["SimilarPair", "choose_survivors", "find_similar_pairs"]
+__all__ = ["SimilarPair", "choose_apart", "choose_survivors", "find_similar_pairs"]
 
 BLOCK_ROWS = 512
 """Rows compared with all others at once: 512 x 4,326 cosines of four bytes are 9 MB."""
+
+ROUNDING = 1e-6
+"""By which cosines of single precision may be off: one that is the threshold itself is not above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,40 @@ def _above(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], 
 
 def _above_sparse(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], Iterable[float]]:
     entries = block.tocoo()
-    near = entries.data > threshold
+    near = entries.data > threshold + ROUNDING
     return entries.row[near], entries.col[near], entries.data[near]
 
 
 def _above_dense(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], Iterable[float]]:
-    rows, columns = np.nonzero(block > threshold)
+    rows, columns = np.nonzero(block > threshold + ROUNDING)
     return rows, columns, block[rows, columns]
+
+
+def choose_apart(
+    vectors: NDArray[Any], order: Sequence[int], *, threshold: float, block_rows: int = BLOCK_ROWS
+) -> dict[int, SimilarPair]:
+    """As :func:`choose_survivors` with :func:`find_similar_pairs`, without a list of the pairs.
+
+    Where an embedder puts all texts close together, nearly all pairs are near: what is held here grows with the rows,
+    never with the pairs.
+    """
+    unit = _unit_dense(vectors)[list(order)]
+    kept: list[int] = []
+    dropped: dict[int, SimilarPair] = {}
+    for start in range(0, len(order), block_rows):
+        block = unit[start : start + block_rows]
+        before = np.asarray(kept, dtype=int)
+        to_kept, within = block @ unit[before].T, block @ block.T
+        for place in range(len(block)):
+            inside = [one - start for one in kept[len(before) :]]
+            cosines = np.concatenate([to_kept[place], within[place, inside]])
+            nearest = int(cosines.argmax()) if len(cosines) else 0
+            if len(cosines) and cosines[nearest] > threshold + ROUNDING:
+                rows = sorted((order[start + place], order[kept[nearest]]))
+                dropped[order[start + place]] = SimilarPair(rows[0], rows[1], min(1.0, float(cosines[nearest])))
+            else:
+                kept.append(start + place)
+    return dropped
 
 
 def choose_survivors(pairs: Iterable[SimilarPair], order: Sequence[int]) -> dict[int, SimilarPair]:

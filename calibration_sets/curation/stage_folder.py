@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from calibration_sets.writer import write_lines
 __all__ = ["KEPT", "ScoreRecord", "StageRecord", "describe_result", "read_kept", "read_record", "write_stage"]
 
 KEPT, DROPPED, CHANGED, RECORD = "kept.jsonl", "dropped.jsonl", "changed.jsonl", "stage.json"
+"""The files of a stage: questions that are kept, dropped and changed, and what the stage did."""
 
 
 class ScoreRecord(StrictRecord):
@@ -87,6 +89,9 @@ def describe_result(
 def write_stage(folder: Path, record: StageRecord, result: StageResult) -> None:
     """Put a stage's folder in its place when all of it is written; a folder never holds half a stage."""
     folder.parent.mkdir(parents=True, exist_ok=True)
+    for left in folder.parent.glob(f".{folder.name}.*"):
+        # Of a run that was killed: runs in one folder take turns, so nobody works on it.
+        shutil.rmtree(left)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as work:
         fresh = Path(work, "new")
         fresh.mkdir()

@@ -29,7 +29,7 @@ from calibration_sets.question import Question
 
 __all__ = ["Evidence", "Step", "find_step"]
 
-VERSION = 1
+VERSION = 2
 """Of the stages' code: raised when one of them would come to something else from the same inputs."""
 
 

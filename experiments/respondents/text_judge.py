@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from calibration_sets.item import Item, content_digest
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import SIMPLEQA
-from calibration_sets.strict import read_json_lines
+from calibration_sets.strict import JsonLine, read_json_lines
 from calibration_sets.writer import json_line
 from experiments.errors import SpecError
 from experiments.respondents.answer_prompts import AnswerPrompt
+from experiments.running.budget import Budget, CostMeter
 from graders.client import Answer, ModelClient, Request
 from graders.endpoint import Endpoint
 from graders.grader import Grader
@@ -60,7 +62,12 @@ def build_text_judge(model: str, endpoint: Endpoint, *, max_tokens: int) -> Grad
 
 
 def judge_texts(
-    grader: Grader, texts: Sequence[str], replies: Path, *, open_client: Callable[[Grader], ModelClient]
+    grader: Grader,
+    texts: Sequence[str],
+    replies: Path,
+    *,
+    open_client: Callable[[Grader], ModelClient],
+    budget: Budget | None = None,
 ) -> list[str | None]:
     """The model's reply to each text, in their order; ``None`` where a call went wrong, which is asked again next time.
 
@@ -75,33 +82,56 @@ def judge_texts(
         is asked for.
     open_client
         Opens the model, if anything is left to ask.
+    budget
+        A limit on costs; what the file says was paid for this model before is added to it.
 
     Raises
     ------
     SpecError
         If the file of replies is malformed.
+    BudgetError
+        If something is left to ask that does not fit into the budget; the replies that came are in the file.
     """
     known = _read_replies(replies)
     keys = {text: content_digest([grader.grader_id, text]) for text in texts}
     items = [_as_item(text) for text, key in keys.items() if key not in known]
+    if budget is not None:
+        budget.spent += _paid(replies, grader.model)
     if items:
         with open_client(grader) as client, replies.open("a", encoding="utf-8", newline="\n") as file:
-            for found in _ask(client, items, grader):
-                rows = [{"key": keys[text], "model": grader.model, "reply": reply} for text, reply in found.items()]
+            for found in _ask(client, items, grader, budget):
+                rows = [{"key": keys[text], "model": grader.model, **told} for text, told in found]
                 file.writelines(f"{json_line(row, replies.name)}\n" for row in rows)
                 file.flush()
                 os.fsync(file.fileno())
-                known |= {keys[text]: reply for text, reply in found.items()}
+                known |= {keys[text]: str(told["reply"]) for text, told in found if told["reply"] is not None}
     return [known.get(keys[text]) for text in texts]
 
 
-def _ask(client: ModelClient, items: Sequence[Item], grader: Grader) -> Iterator[dict[str, str]]:
-    """Replies by text, as they come in; calls that went wrong are left out."""
+def _ask(
+    client: ModelClient, items: Sequence[Item], grader: Grader, budget: Budget | None
+) -> Iterator[list[tuple[str, dict[str, object]]]]:
+    """Text, reply and, under a limit, its cost, as they come in; a call that went wrong is told if it may have cost."""
     texts = {item.digest: item.question for item in items}
-    requests = (Request(item, (0,), grader.prompt, grader.sampling, SIMPLEQA) for item in items)
-    for answers in client.complete(requests):
-        replies = {texts[answer.item_digest]: _reply_of(answer) for answer in answers}
-        yield {text: reply for text, reply in replies.items() if reply is not None}
+    requests = [Request(item, (0,), grader.prompt, grader.sampling, SIMPLEQA) for item in items]
+    meter = None if budget is None else CostMeter(budget, grader)
+    while requests:
+        admitted = list(requests if meter is None else takewhile(meter.admit, requests))
+        if budget is not None and not admitted:
+            raise budget.error(grader.model, len(requests))
+        for answers in client.complete(iter(admitted)):
+            found = [(texts[answer.item_digest], _told(answer, meter, budget)) for answer in answers]
+            yield [(text, told) for text, told in found if told["reply"] is not None or told.get("cost")]
+        requests = requests[len(admitted) :]
+
+
+def _told(answer: Answer, meter: CostMeter | None, budget: Budget | None) -> dict[str, object]:
+    reply = _reply_of(answer)
+    if meter is None or budget is None:
+        return {"reply": reply}
+    before = budget.spent + budget.uncertain
+    meter.settle([answer])
+    return {"reply": reply, "cost": budget.spent + budget.uncertain - before}
 
 
 def _as_item(text: str) -> Item:
@@ -114,8 +144,21 @@ def _reply_of(answer: Answer) -> str | None:
 
 
 def _read_replies(path: Path) -> dict[str, str]:
-    lines = read_json_lines(path, SpecError) if path.exists() else []
-    return {_text(line.data, "key", path, line.line): _text(line.data, "reply", path, line.line) for line in lines}
+    return {
+        _text(line.data, "key", path, line.line): _text(line.data, "reply", path, line.line)
+        for line in _lines(path)
+        if line.data.get("reply", "") is not None
+    }
+
+
+def _lines(path: Path) -> list[JsonLine]:
+    return read_json_lines(path, SpecError) if path.exists() else []
+
+
+def _paid(path: Path, model: str) -> float:
+    """Dollars that the file tells of for a model; a reply that came without a limit tells none."""
+    costs = [line.data.get("cost") for line in _lines(path) if line.data.get("model") == model]
+    return sum(float(one) for one in costs if isinstance(one, int | float))
 
 
 def _text(data: Mapping[str, object], key: str, path: Path, line: int) -> str:

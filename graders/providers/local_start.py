@@ -15,7 +15,7 @@ from graders.providers.local_engine import Engine, EngineCallError
 from graders.providers.local_prompt import CONTEXT_TOKENS
 from graders.providers.seeds import CHILDREN
 
-__all__ = ["check_engine", "open_engine"]
+__all__ = ["check_engine", "import_engine", "interruptions_held", "open_engine"]
 
 _CACHE_TOKENS = 3 * CONTEXT_TOKENS
 """Room for this item, the last one, and the replies to both."""
@@ -31,10 +31,17 @@ def check_engine() -> None:
     MissingDependencyError
         If it is not, or cannot be imported here.
     """
-    _import_engine()
+    import_engine()
 
 
-def _import_engine() -> Any:
+def import_engine() -> Any:
+    """The engine's package, imported so that its threads sleep while they wait.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed, or cannot be imported here.
+    """
     # The threads of the engine wait for one another many times a token. If they spin while they
     # wait, another busy process on the machine makes each wait last a time slice: measured, thirty
     # times slower. Sleeping costs nothing measurable on an idle machine. Read once, at import.
@@ -67,7 +74,7 @@ def open_engine(path: Path, *, threads: int) -> Engine:
     WeightsError
         If the engine cannot load the file.
     """
-    xllamacpp = _import_engine()
+    xllamacpp = import_engine()
     key = secrets.token_hex(16)
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
@@ -77,7 +84,7 @@ def open_engine(path: Path, *, threads: int) -> Engine:
     params.verbosity, params.warmup, params.ui, params.api_keys = -1, False, False, [key]
     params.slot_prompt_similarity, params.cache_ram_mib, params.n_ctx_checkpoints = 0.0, 0, 0
     try:
-        with _interruptions_held():
+        with interruptions_held():
             engine = Engine(xllamacpp.Server(params), key)
             engine.wait_until_running()
             return engine
@@ -86,7 +93,7 @@ def open_engine(path: Path, *, threads: int) -> Engine:
 
 
 @contextmanager
-def _interruptions_held() -> Iterator[None]:
+def interruptions_held() -> Iterator[None]:
     """Let Ctrl-C wait while the engine starts, which it can bring to a standstill.
 
     The engine's threads begin with the signal held back and keep it so: it reaches the main thread.
