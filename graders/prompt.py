@@ -97,6 +97,15 @@ class GraderPrompt:
         data = {"question": item.question, "reference": _written(item.reference), "response": item.response}
         return Template(self.text).substitute({name: neutralise(value, self.text) for name, value in data.items()})
 
+    @property
+    def reads_by_tool(self) -> bool:
+        """Whether a model opens documents by a tool before it replies; see :meth:`openable`."""
+        return False
+
+    def openable(self, item: Item) -> tuple[str, ...]:  # noqa: ARG002 - of those that read by a tool
+        """Texts that a model may open by number, from 1, one at a time; none where the prompt holds all it gives."""
+        return ()
+
     def item_text(self, item: Item) -> str:
         """What of an item a rendering holds beside this prompt's own text, or may hold; calls are priced by it."""
         return f"{item.question}{item.reference.text}{''.join(item.reference.extra_aliases)}{item.response}"

@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from graders.client import Request
 from graders.grader import Grader
+from graders.reading_turns import most_turns
 from graders.verdict import Usage
 
 __all__ = ["TokenEstimate", "estimate_request", "estimate_tokens"]
@@ -40,6 +42,9 @@ _REPLY_TOKENS = {
 }
 _THINKING_TOKENS = 400
 """What a reasoning model is expected to think about one item; it varies widely."""
+
+_TOOL_TOKENS, _CALL_TOKENS = 120, 40
+"""Of the description of a tool that opens documents, and of one call of it."""
 
 _ENCODING = "o200k_base"
 _ENCODING_FILE = f"https://openaipublic.blob.core.windows.net/encodings/{_ENCODING}.tiktoken"
@@ -72,6 +77,9 @@ def estimate_tokens(text: str, model: str) -> TokenEstimate:
 def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[Usage, Usage]:
     """Tokens of all repeats of a request: as expected, and at most.
 
+    At most, an item's text takes one token a byte, and no vocabulary needs more: numbers and rare
+    scripts come near it.
+
     Parameters
     ----------
     request
@@ -80,12 +88,11 @@ def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[
         Its prompt, model and sampling.
     n_choices
         Repeats that one call asks for; each call bills the prompt once.
-
-    At most, an item's text takes one token a byte, and no vocabulary needs more: numbers and rare
-    scripts come near it.
     """
     if request.prompt is None:
         return Usage(0, 0), Usage(0, 0)
+    if request.prompt.reads_by_tool:
+        return _estimate_reading(request, grader)
     n_repeats = len(request.repeats)
     n_calls = math.ceil(n_repeats / max(1, n_choices))
     prompt = _prompt_tokens(request.prompt.text, grader.model)
@@ -97,6 +104,35 @@ def estimate_request(request: Request, grader: Grader, n_choices: int) -> tuple[
     return expected, Usage(
         n_calls * (prompt.most + len(text.encode("utf-8", "surrogatepass")) + form), n_repeats * most
     )
+
+
+def _estimate_reading(request: Request, grader: Grader) -> tuple[Usage, Usage]:
+    """Tokens where documents are opened by a tool: every turn bills again all that stood before it.
+
+    As expected, each document is opened once; at most, all turns are used, and the longest documents come first.
+    """
+    assert request.prompt is not None
+    texts, n_repeats = request.prompt.openable(request.item), len(request.repeats)
+    prompt = request.prompt.render(request.item)
+    head = estimate_tokens(prompt, grader.model).expected
+    usual = [estimate_tokens(text, grader.model).expected for text in texts]
+    longest = sorted((len(text.encode("utf-8", "surrogatepass")) for text in texts), reverse=True)
+    reply, limit, n_most = _reply_tokens(grader), grader.sampling.max_tokens, most_turns(len(texts))
+    expected = _sum_turns(head + _TOOL_TOKENS, usual, len(texts) + 1, said=_CALL_TOKENS)
+    most = _sum_turns(
+        len(prompt.encode("utf-8", "surrogatepass")) + _TOOL_TOKENS, longest, n_most, said=limit + _CALL_TOKENS
+    )
+    calls = len(texts) * min(limit, _CALL_TOKENS)
+    return (
+        Usage(n_repeats * expected, n_repeats * (calls + min(limit, reply))),
+        Usage(n_repeats * most, n_repeats * n_most * limit),
+    )
+
+
+def _sum_turns(head: int, opened: Sequence[int], n_turns: int, *, said: int) -> int:
+    """Input of all turns: the head in each, a document in those after it was opened, and what was said before each."""
+    documents = sum((n_turns - 1 - place) * tokens for place, tokens in enumerate(opened))
+    return n_turns * head + documents + said * n_turns * (n_turns - 1) // 2
 
 
 def _reply_tokens(grader: Grader) -> int:

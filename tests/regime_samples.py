@@ -91,7 +91,8 @@ class RegimeServer(FaultServer):
         texts = [self._say(body["model"], asked_text(body)) for _ in range(n_choices(request.path, body, fault))]
         replies = [build_reply(request.path, {**body, "n": 1}, Ok(text)) for text in texts]
         reply = replies[0]
-        reply["choices"] = [{**one["choices"][0], "index": place} for place, one in enumerate(replies)]
+        if "choices" in reply:
+            reply["choices"] = [{**one["choices"][0], "index": place} for place, one in enumerate(replies)]
         return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
 
     def _say(self, model: str, text: str) -> str:

@@ -14,6 +14,7 @@ from experiments.analyses.regimes.losses import ALL_MODELS, Loss, measure_losses
 from experiments.analyses.regimes.regime_scores import RegimeCell, RegimeScores
 from experiments.analyses.regimes.regimes_words import decision_text
 from experiments.analyses.regimes.trait_groups import group_by_traits
+from experiments.analyses.regimes.trait_slopes import measure_slopes
 from experiments.regimes.regime_names import REGIMES, RegimeName
 from experiments.respondents.grid import GridCell
 from experiments.stats.comparisons.paired_comparison import paired_comparison
@@ -163,3 +164,35 @@ def test_a_group_without_scores_has_no_mean() -> None:
     assert (first.means["full_set"].value, first.means["full_set"].n) == (None, 0)
     assert first.noise is not None
     assert first.noise.value is None
+
+
+def test_slopes_are_least_squares_over_the_questions_that_have_a_score() -> None:
+    numbers = [0, 0, 1, 1, 2, 2, 3, 3]
+    columns = {**ONE, "full_set": [1, None, 0.75, 0.5, 0.75, 0.75, 0.5, 0.75]}
+    found = {one.of: one for one in measure_slopes(scores_of({"m": columns}, distractors=numbers), level=0.95)}
+    assert set(found) == {*REGIMES, "noise loss"}
+    whole = found["related_documents"]
+    assert whole.slope.estimate.value == pytest.approx(np.polyfit(numbers, ONE["related_documents"], 1)[0])
+    assert (whole.left_out, whole.bounds) == (0, None)
+    lacking = found["full_set"]
+    kept = [place for place in range(8) if place != 1]
+    full = [columns["full_set"][place] for place in kept]
+    assert lacking.slope.estimate.value == pytest.approx(np.polyfit([numbers[place] for place in kept], full, 1)[0])
+    assert lacking.left_out == 1
+    # The missing score could be 0 or 1: a low one at the low end makes the slope larger.
+    ends = [np.polyfit(numbers, [1, value, *columns["full_set"][2:]], 1)[0] for value in (1, 0)]
+    assert lacking.bounds == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+    assert found["noise loss"].left_out == 1
+    raw = [one.slope.p_value for one in found.values()]
+    assert all((one.adjusted or 0) >= (p or 0) for one, p in zip(found.values(), raw, strict=True))
+
+
+def test_a_number_that_is_the_same_everywhere_or_told_of_none_has_no_slope() -> None:
+    assert measure_slopes(scores_of({"m": ONE}, concepts=[2] * 8, steps=[None] * 8), level=0.95) == ()
+
+
+def test_questions_without_the_number_are_no_part_of_its_slope() -> None:
+    scores = scores_of({"m": ONE}, steps=[1, 2, 3, 4, None, None, None, None])
+    found = measure_slopes(scores, level=0.95)
+    assert all(one.slope.estimate.n == 4 and one.left_out == 0 for one in found)
+    assert {one.of for one in found} == set(REGIMES)

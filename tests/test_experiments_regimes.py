@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.item import Item
 from calibration_sets.references.reference import Reference
 from experiments.errors import SpecError
+from experiments.regimes.label_scores import score_labels
 from experiments.regimes.material import Document, Material, cut_middle
 from experiments.regimes.question_set import load_question_set
 from experiments.regimes.regime_names import REGIMES, RegimeName
@@ -86,10 +89,29 @@ def test_a_cut_text_keeps_begin_and_end_and_says_how_much_is_gone(text: str, mos
     if len(text) <= most:
         assert cut == text
         return
-    marker = f"\n[... {len(text) - most:,} characters are left out here ...]\n"
-    assert len(cut) == most + len(marker)
-    tail = most // 2
-    assert cut == text[: most - tail] + marker + text[len(text) - tail :]
+    found = re.fullmatch(r"(.*?)\n\[\.\.\. ([\d,]+) characters are left out here \.\.\.\]\n(.*)", cut, re.DOTALL)
+    assert found is not None
+    head, marker, tail = found.groups()
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len(head) + int(marker.replace(",", "")) + len(tail) == len(text)
+    assert 0 <= most - len(head) - len(tail) <= 32
+
+
+def test_exactly_so_many_characters_are_kept_and_the_marker_comes_on_top() -> None:
+    text = "".join(chr(97 + place % 26) for place in range(30_001))
+    assert cut_middle(text[:30_000], most=30_000) == text[:30_000]
+    marker = "\n[... 1 characters are left out here ...]\n"
+    assert cut_middle(text, most=30_000) == text[:15_000] + marker + text[15_001:]
+    assert cut_middle("abcdefghij", most=5) == "abc\n[... 5 characters are left out here ...]\nij"
+
+
+def test_a_cut_keeps_letters_with_their_accents() -> None:
+    """The letter e with its accent as a character of its own, at either side of the cut."""
+    assert cut_middle("abe\u0301defghij", most=6) == "ab\n[... 6 characters are left out here ...]\nhij"
+    assert cut_middle("abcdefge\u0301j", most=4) == "ab\n[... 7 characters are left out here ...]\nj"
+    # Nothing but accents is cut all the same.
+    assert len(cut_middle("\u0301" * 500, most=100)) < 150
 
 
 def test_the_guide_s_example_is_an_experiment(tmp_path: Path) -> None:
@@ -150,6 +172,57 @@ def test_a_bad_question_is_told_by_file_and_line(tmp_path: Path, change: dict[st
     with pytest.raises(SetFileError) as caught:
         load_question_set(tmp_path, max_characters=1000)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("role", ["related", "distractors"])
+def test_a_distractor_that_says_what_a_related_document_says_is_refused(tmp_path: Path, role: str) -> None:
+    write_questions(tmp_path, n_questions=1)
+    with (tmp_path / "documents.jsonl").open("a", encoding="utf-8") as file:
+        text = json.loads((tmp_path / "documents.jsonl").read_text(encoding="utf-8").splitlines()[1])["text"]
+        file.write(json.dumps({"document_id": "copy", "title": "Another title", "text": f" {text}\n"}) + "\n")
+    row = {**GOOD, role: [*GOOD[role], "copy"], "distractors": ["copy"] if role == "distractors" else []}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with pytest.raises(SetFileError, match=rf"{role}\[\d\] 'copy' has the text of 'd1'; expected each text once"):
+        load_question_set(tmp_path, max_characters=1000)
+
+
+@pytest.mark.parametrize(
+    ("scale", "scores"),
+    [
+        ('"der2_rubric"', (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ('"simpleqa"', (0.0, 0.0, 1.0)),
+        ('"binary"', (0.0, 1.0)),
+        ('{ labels = ["1", "2", "3", "5"], level = "interval" }', (0.0, 0.25, 0.5, 1.0)),
+        ('{ labels = ["-1", "0", "1"], level = "ordinal" }', (0.0, 0.5, 1.0)),
+        ('{ labels = ["BAD", "GOOD"], positive = "GOOD" }', (0.0, 1.0)),
+    ],
+)
+def test_a_set_may_have_any_scale_whose_labels_are_scores(tmp_path: Path, scale: str, scores: Sequence[float]) -> None:
+    write_questions(tmp_path)
+    with (tmp_path / "set.toml").open("a", encoding="utf-8") as file:
+        file.write(f'rubric = "mine@1.0.0"\nscale = {scale}\n')
+    loaded = load_question_set(tmp_path, max_characters=1000)
+    assert loaded.rubric == "mine@1.0.0"
+    assert score_labels(loaded.scale) == scores
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        ('"der2_errors"', "set.toml: scale 'der2_errors': labels ['PROCESS'"),
+        ('"der2_concepts"', "expected ascending numbers of an ordered scale, or one that counts as right"),
+        ('{ labels = ["0", "1"] }', "expected ascending numbers of an ordered scale"),
+        ('"mine"', "set.toml: scale 'mine'; expected one of"),
+        ("3", "set.toml: scale"),
+    ],
+)
+def test_a_scale_whose_labels_are_no_scores_is_refused(tmp_path: Path, scale: str, message: str) -> None:
+    write_questions(tmp_path)
+    with (tmp_path / "set.toml").open("a", encoding="utf-8") as file:
+        file.write(f"scale = {scale}\n")
+    with pytest.raises(SetFileError) as caught:
+        load_question_set(tmp_path, max_characters=1000)
+    assert message in str(caught.value)
 
 
 def test_files_that_are_missing_or_empty_are_told(tmp_path: Path) -> None:

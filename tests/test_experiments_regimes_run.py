@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pytest
 pytest.importorskip("openai")
 pytest.importorskip("aiohttp")
 
+from batch_server import BatchServer
 from fault_replies import ContentFilter, Fault, Ok, Refusal, Status, asked_text
 from regime_samples import RegimeServer, write_experiment, write_questions
 
@@ -126,8 +130,19 @@ def test_groups_hold_their_questions_and_their_noise(tmp_path: Path, autorater: 
     }
     # The model loses a quarter of a point for any distractor, beside chance.
     assert groups["distractors", 2]["noise"]["value"] > groups["distractors", 0]["noise"]["value"]
-    _, out, _ = autorater("regimes", "tolls")
-    assert "no trend is tested" in out.replace("\n", " ")
+    slopes = {(one["trait"], one["of"]): one for one in fields["slopes"]}
+    assert len(slopes) == 4 * 3 + 1
+    noise = slopes["distractors", "noise loss"]
+    assert noise["slope"]["value"] > 0
+    assert noise["slope"]["n"] == N_QUESTIONS
+    assert 0 <= noise["p_value"] <= noise["adjusted_p_value"] <= 1
+    # The bare question is never answered, whatever it comes with: a line, and no interval.
+    bare = slopes["steps", "instruction_only"]
+    assert (bare["slope"]["value"], bare["slope"]["low"], bare["p_value"]) == (0, None, None)
+    text = " ".join(autorater("regimes", "tolls")[1].split())
+    distractors = text.partition("distractors model slope for one more")[2].partition("concepts model slope")[0]
+    assert "noise loss openai-compatible/m1 +0." in distractors
+    assert "instruction openai-compatible/m1 +0.000 [no interval]" in distractors
 
 
 def test_the_page_ends_in_what_is_shown_and_what_is_not(tmp_path: Path, autorater: Run) -> None:
@@ -261,6 +276,83 @@ def test_a_run_of_another_kind_is_refused(tmp_path: Path, autorater: Run) -> Non
     code, _, err = autorater("regimes", "plain")
     assert code == 2
     assert "no [regimes] in its experiment" in err
+
+
+def test_answers_are_graded_right_or_wrong_where_the_set_says_so(tmp_path: Path, autorater: Run) -> None:
+    class Marks(RegimeServer):
+        def _say(self, model: str, text: str) -> str:
+            worth = re.findall(r"worth ([\d.]*\d)", text) if model == "judge" else []
+            return ("A" if worth[-1:] == ["1"] else "B") if model == "judge" else super()._say(model, text)
+
+    with (tmp_path / "questions" / "set.toml").open("a", encoding="utf-8") as file:
+        file.write('rubric = "simpleqa@1.0.0"\nscale = "simpleqa"\n')
+    with Marks() as server:
+        path = write_experiment(tmp_path, server.openai_url)
+        path.write_text(path.read_text(encoding="utf-8").replace("der2_rubric", "simpleqa"), encoding="utf-8")
+        code, _, err = autorater("run", path)
+        assert code == 0, err
+    fields = fields_of(autorater)
+    assert fields["scores"] == {"INCORRECT": 0, "NOT_ATTEMPTED": 0, "CORRECT": 1}
+    found = means(fields)
+    assert found["instruction_only"]["value"] == 0
+    assert 0.5 < found["concepts_only"]["value"] < 1
+    shares = {one * 24 for one in (found["concepts_only"]["value"], found["related_documents"]["value"])}
+    assert all(share == pytest.approx(round(share)) for share in shares), "each answer is 0 or 1"
+    text = " ".join(autorater("regimes", "tolls")[1].split())
+    assert "(INCORRECT counts 0, NOT_ATTEMPTED counts 0, CORRECT counts 1)" in text
+
+
+def test_batch_jobs_bring_answers_and_then_verdicts(
+    tmp_path: Path, autorater: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    with BatchServer() as server:
+        path = write_experiment(tmp_path, f"{server.url}/v1", more="repeats = 1")
+        text = path.read_text(encoding="utf-8")
+        for name in ("m1", "judge"):
+            text = text.replace(f"openai-compatible/{name}", "openai/gpt-4.1-2025-04-14")
+        path.write_text(text, encoding="utf-8")
+        server.finishes_at_once = False
+        code, _, err = autorater("run", path, "--batch", "--limit", 2)
+        assert code == 0, err
+        assert "answers are out" in err
+        assert len(server.jobs) == len(REGIMES)
+        server.finish()
+        server.finishes_at_once = True
+        code, _, err = autorater("run", path, "--batch", "--limit", 2)
+        assert code == 0, err
+        assert set(server.answered.values()) == {1}
+    fields = fields_of(autorater)
+    assert fields["n_questions"] == 2
+    assert all(not one["no_answer"] for one in fields["means"])
+
+
+def test_a_model_without_batch_jobs_is_named_once(tmp_path: Path, autorater: Run) -> None:
+    with RegimeServer() as server:
+        code, _, err = autorater("run", write_experiment(tmp_path, server.openai_url), "--batch")
+        assert (code, server.requests) == (2, [])
+    assert "error: --batch: openai-compatible/m1: no batch jobs" in err
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on(tmp_path: Path, autorater: Run) -> None:
+    """Killed by the system, with no time to say anything: what is asked twice was under way."""
+    with RegimeServer(latency=0.02) as server:
+        path = write_experiment(tmp_path, server.openai_url)
+        command = [sys.executable, "-m", "cli", "run", str(path), "--store", "s.sqlite"]
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            until = time.monotonic() + 60
+            while len(server.requests) < 30 and time.monotonic() < until:
+                time.sleep(0.02)
+            process.kill()
+        n_killed = len(server.requests)
+        assert 30 <= n_killed < N_ANSWERS
+        code, _, err = autorater("run", path)
+        assert code == 0, err
+        n_asked = len([call for call in server.requests if call.body["model"] == "m1"])
+    # Two connections: as many calls were in flight, and as many answers may have waited to be stored.
+    assert N_ANSWERS <= n_asked <= N_ANSWERS + 4
+    assert all(one["mean"]["n"] == N_QUESTIONS for one in fields_of(autorater)["means"])
 
 
 @pytest.mark.slow

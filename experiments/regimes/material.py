@@ -7,12 +7,16 @@ a model may be shown, and the price of a call is estimated from it.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from calibration_sets.item import content_digest
 
 __all__ = ["Document", "Material", "cut_middle"]
+
+_MOST_MARKS = 16
+"""Accents in a row that a cut keeps with their letter; more are no writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +53,27 @@ class Material:
         """A line a concept."""
         return "\n".join(f"- {concept.strip()}" for concept in self.concepts)
 
-    def list_documents(self, question: str, *, with_distractors: bool) -> str:
-        """The documents one below the other, numbered.
+    def arrange(self, question: str, *, with_distractors: bool) -> list[Document]:
+        """The documents in the order in which they are shown, and have their numbers.
 
-        Their order is as good as drawn, fixed by question and text alone: a document's place does not tell what it is
-        worth, and related documents keep their order where distractors come between.
+        It is as good as drawn, fixed by question and text alone: a document's place does not tell what it is worth,
+        and related documents keep their order where distractors come between.
         """
         shown = [*self.related, *(self.distractors if with_distractors else ())]
-        return "\n\n".join(_blocks(sorted(shown, key=lambda one: content_digest([question, one.title, one.text]))))
+        return sorted(shown, key=lambda one: content_digest([question, one.title, one.text]))
+
+    def list_documents(self, question: str, *, with_distractors: bool) -> str:
+        """The documents one below the other, numbered."""
+        shown = _number(self.arrange(question, with_distractors=with_distractors))
+        return "\n\n".join(f"{head}\n\n{one.text}" for head, one in shown)
+
+    def list_titles(self, question: str, *, with_distractors: bool) -> str:
+        """The titles of the documents, numbered."""
+        return "\n".join(head for head, _ in _number(self.arrange(question, with_distractors=with_distractors)))
 
 
-def _blocks(documents: Sequence[Document]) -> list[str]:
-    return [f"Document {place}: {one.title}\n\n{one.text}" for place, one in enumerate(documents, start=1)]
+def _number(documents: Sequence[Document]) -> list[tuple[str, Document]]:
+    return [(f"Document {place}: {one.title}", one) for place, one in enumerate(documents, start=1)]
 
 
 def cut_middle(text: str, *, most: int) -> str:
@@ -71,10 +84,18 @@ def cut_middle(text: str, *, most: int) -> str:
     text
         Any text.
     most
-        Characters that are kept; the marker comes on top.
+        Characters (code points) that are kept; the marker comes on top. A cut does not part a letter from the accents
+        that follow it: there a few less are kept.
     """
-    n_cut = len(text) - most
-    if n_cut <= 0:
+    if len(text) <= most:
         return text
-    tail = most // 2
-    return f"{text[: most - tail]}\n[... {n_cut:,} characters are left out here ...]\n{text[len(text) - tail :]}"
+    head, tail = most - most // 2, len(text) - most // 2
+    head = next((place for place in range(head, max(head - _MOST_MARKS, 0), -1) if not _joins(text[place])), head)
+    last = min(tail + _MOST_MARKS, len(text))
+    tail = next((place for place in range(tail, last) if not _joins(text[place])), tail)
+    return f"{text[:head]}\n[... {tail - head:,} characters are left out here ...]\n{text[tail:]}"
+
+
+def _joins(character: str) -> bool:
+    """Whether a character belongs to the one before it: an accent, a joiner, a variation of an emoji."""
+    return unicodedata.category(character) in ("Mn", "Me", "Mc") or character in "\u200d\ufe0f"

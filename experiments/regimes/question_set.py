@@ -13,15 +13,17 @@ from pydantic import Field
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetFileError
 from calibration_sets.item import Item
-from calibration_sets.records import Filled, Key, Name, StrictRecord, Version
+from calibration_sets.records import Filled, Key, Name, Rubric, ScaleRecord, SetHeader, SetRecord, StrictRecord, Version
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import DER2_RUBRIC
 from calibration_sets.strict import parse_model, raise_problems, read_rows, read_toml
+from experiments.regimes.label_scores import score_labels
 from experiments.regimes.material import Document, Material, cut_middle
 
 __all__ = ["RUBRIC", "DocumentRecord", "QuestionRow", "QuestionSetRecord", "load_question_set"]
 
 RUBRIC = "der2_rubric@1.0.0"
+"""The rubric that answers to such a set are graded by."""
 _QUESTIONS, _DOCUMENTS = "questions.jsonl", "documents.jsonl"
 
 
@@ -33,6 +35,18 @@ class QuestionSetRecord(StrictRecord):
     licence: Filled
     source: Filled
     description: Filled
+    rubric: Rubric = RUBRIC
+    scale: str | ScaleRecord = DER2_RUBRIC.name
+
+    def to_header(self) -> SetHeader:
+        """The header; ``ValueError`` for a scale that is unknown, or whose labels are no scores."""
+        header = SetRecord(**dict(self), label_source="published").to_header()
+        if score_labels(header.scale) is None:
+            raise ValueError(
+                f"scale {header.scale.name!r}: labels {list(header.scale.labels)}; expected ascending numbers of an "
+                "ordered scale, or one that counts as right (positive)"
+            )
+        return header
 
 
 class DocumentRecord(StrictRecord):
@@ -79,7 +93,7 @@ def load_question_set(folder: Path, *, max_characters: int) -> CalibrationSet:
         If a file is missing or malformed, an id or a question comes twice, or a document that a question names is
         not there; all such lines are told together.
     """
-    about = parse_model(QuestionSetRecord, read_toml(folder / "set.toml", SetFileError), "set.toml", SetFileError)
+    header = _load_header(folder / "set.toml")
     rows = read_rows(QuestionRow, folder / _QUESTIONS, SetFileError)
     listed = read_rows(DocumentRecord, folder / _DOCUMENTS, SetFileError)
     documents = {row.document_id: row for _, row in listed}
@@ -94,18 +108,18 @@ def load_question_set(folder: Path, *, max_characters: int) -> CalibrationSet:
     )
     if not rows:
         raise SetFileError(f"{_QUESTIONS}: no questions; expected one a line")
-    return CalibrationSet(
-        name=about.name,
-        version=about.version,
-        rubric=RUBRIC,
-        scale=DER2_RUBRIC,
-        label_source="published",
-        licence=about.licence,
-        source=about.source,
-        description=about.description,
-        items=tuple(_as_item(row, documents, max_characters) for _, row in rows),
-        human_labels=(),
-    )
+    return header.with_content(tuple(_as_item(row, documents, max_characters) for _, row in rows), ())
+
+
+def _load_header(path: Path) -> SetHeader:
+    data = read_toml(path, SetFileError)
+    if isinstance(data.get("scale"), dict):
+        data["scale"] = parse_model(ScaleRecord, data["scale"], f"{path.name}: scale", SetFileError)
+    record = parse_model(QuestionSetRecord, data, path.name, SetFileError)
+    try:
+        return record.to_header()
+    except ValueError as error:
+        raise SetFileError(f"{path.name}: {error}") from None
 
 
 def _repeated(keys: Sequence[tuple[int, str]], file: str, name: str) -> Iterator[str]:
@@ -117,14 +131,17 @@ def _repeated(keys: Sequence[tuple[int, str]], file: str, name: str) -> Iterator
 
 
 def _misplaced(row: QuestionRow, documents: _Documents, where: str) -> Iterator[str]:
-    """Documents that are not there, and those that a question names twice."""
+    """Documents that are not there, that a question names twice, or that say what another of its own says."""
     seen: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for role, named in (("related", row.related), ("distractors", row.distractors)):
         for place, key in enumerate(named):
             if key not in documents:
                 yield f"{where}: {role}[{place}] {key!r}; expected a document_id of {_DOCUMENTS}"
             elif key in seen:
                 yield f"{where}: {role}[{place}] {key!r} stands in {seen[key]} already; expected each document once"
+            elif (other := texts.setdefault(documents[key].text.strip(), key)) != key:
+                yield f"{where}: {role}[{place}] {key!r} has the text of {other!r}; expected each text once"
             seen.setdefault(key, role)
 
 

@@ -2,7 +2,8 @@
 
 ``experiments/regimes/prompts/<regime>/<semver>.md`` are files of answer prompts whose placeholders are ``$question``
 and, by regime, ``$concepts`` or ``$documents``; ``prompts.lock`` beside them holds their digests. They differ in
-nothing but what is given and the line that says so.
+nothing but what is given and the line that says so. Under ``<regime>_by_tool`` the prompt has the documents' titles
+alone, and a model opens them by a tool.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from string import Template
 from calibration_sets.item import Item
 from calibration_sets.scale import SIMPLEQA
 from experiments.regimes.material import Material
-from experiments.regimes.regime_names import RegimeName
+from experiments.regimes.regime_names import BY_TOOL, RegimeName, regime_of
 from experiments.respondents.answer_prompts import NO_RUBRIC, AnswerPrompt, check_published, read_wording
 from graders.prompt_library import PromptEntry, read_text, scan_library
 
@@ -29,12 +30,26 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "concepts_only": ("concepts", "question"),
     "related_documents": ("documents", "question"),
     "full_set": ("documents", "question"),
+    f"related_documents{BY_TOOL}": ("documents", "question"),
+    f"full_set{BY_TOOL}": ("documents", "question"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class RegimePrompt(AnswerPrompt):
-    """How a question is put under a regime, whose name is the prompt's. Its items carry their material."""
+    """How a question is put under the regime of the prompt's name. Its items carry their material."""
+
+    @property
+    def reads_by_tool(self) -> bool:
+        """Whether a model opens the documents by a tool."""
+        return self.name.endswith(BY_TOOL)
+
+    def openable(self, item: Item) -> tuple[str, ...]:
+        """The documents of a question, in the order of their numbers, where a model opens them by a tool."""
+        if not self.reads_by_tool:
+            return ()
+        material = Material.from_text(item.response)
+        return tuple(one.text for one in material.arrange(item.question, with_distractors=self._has_distractors))
 
     def render(self, item: Item) -> str:
         """The text that a model reads: the question, and what its regime gives of the material, as they stand."""
@@ -51,13 +66,26 @@ class RegimePrompt(AnswerPrompt):
         material = Material.from_text(item.response)
         if self.name == "concepts_only":
             return parts | {"concepts": material.list_concepts()}
-        listed = material.list_documents(item.question, with_distractors=self.name == "full_set")
-        return parts | {"documents": listed}
+        listing = material.list_titles if self.reads_by_tool else material.list_documents
+        return parts | {"documents": listing(item.question, with_distractors=self._has_distractors)}
+
+    @property
+    def _has_distractors(self) -> bool:
+        return regime_of(self.name) == "full_set"
 
 
-def load_regime_prompt(regime: RegimeName) -> RegimePrompt:
-    """The newest text of a regime; ``PromptError`` if it is not what its lock says."""
-    return read_regime_entry([entry for entry in scan_library(SHIPPED, "shipped") if entry.name == regime][-1])
+def load_regime_prompt(regime: RegimeName, *, by_tool: bool = False) -> RegimePrompt:
+    """The newest text of a regime; ``PromptError`` if it is not what its lock says.
+
+    Parameters
+    ----------
+    regime
+        The regime.
+    by_tool
+        Whether its documents, if it has any, are opened by a tool.
+    """
+    name = f"{regime}{BY_TOOL}" if by_tool and "documents" in _PLACES[regime] else regime
+    return read_regime_entry([entry for entry in scan_library(SHIPPED, "shipped") if entry.name == name][-1])
 
 
 def read_regime_entry(entry: PromptEntry) -> RegimePrompt:

@@ -6,13 +6,30 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from experiments.errors import BudgetError
+from experiments.errors import BudgetError, SpecError
 from experiments.respondents.responses import as_asking, as_grading
 from experiments.running.budget import check_prices, count_paid
 from experiments.specs.experiment import Experiment
 from experiments.store.run_store import RunStore
 
-__all__ = ["AskHalf", "answer_questions", "describe_missing", "explain_limit", "limit_of_grading"]
+__all__ = ["AskHalf", "answer_questions", "check_batch", "describe_missing", "explain_limit", "limit_of_grading"]
+
+
+def check_batch(experiment: Experiment) -> None:
+    """Refuse batch jobs for what takes more than one turn.
+
+    Raises
+    ------
+    SpecError
+        If a respondent opens documents by a tool.
+    """
+    for one in experiment.answering.respondents if experiment.answering else ():
+        if one.grader.prompt is not None and one.grader.prompt.reads_by_tool:
+            raise SpecError(
+                f"--batch: {one.name} opens documents by a tool, over several turns, and a batch job has one; expected "
+                'no --batch, or documents = "text"'
+            )
+
 
 AskHalf = Callable[[Experiment, float | None], bool]
 """Asks for all that a half lacks, within a limit of dollars; whether nothing is left that was handed in and is out."""
@@ -78,7 +95,7 @@ def _left(max_cost: float | None, other: Experiment, store: RunStore) -> float |
 
 @contextmanager
 def explain_limit(max_cost: float | None, left: float | None, other: str) -> Iterator[None]:
-    """A limit that is reached is told together with what the other half has taken of it."""
+    """A limit that is reached (``BudgetError``) is told with what the other half has taken of it."""
     try:
         yield
     except BudgetError as error:

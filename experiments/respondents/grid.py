@@ -58,6 +58,8 @@ class GridCell:
         Reason to number of verdicts without a label.
     n_responses, n_truncated
         Responses that were graded, and those among them that stopped at the token limit.
+    n_unread
+        Responses before which no document was opened, where that was to be done by a tool.
     cost
         Of answering; ``None`` where the model has no price.
     """
@@ -73,6 +75,7 @@ class GridCell:
     verdict_failures: Mapping[str, int] = field(default_factory=dict)
     n_responses: int = 0
     n_truncated: int = 0
+    n_unread: int = 0
     cost: Cost | None = None
 
 
@@ -213,6 +216,7 @@ def _cell(answering: AnsweringRecord, respondent: RespondentRecord, items: Seque
         verdict_failures=dict(sorted(failures.items())),
         n_responses=len(items),
         n_truncated=respondent.n_truncated,
+        n_unread=respondent.n_unread,
         cost=respondent.cost,
     )
 

@@ -19,6 +19,7 @@ from graders.client import Request
 from graders.grader import Grader
 from graders.pricing import NO_COST, Cost, cost
 from graders.providers import is_service
+from graders.reading_turns import most_turns
 from graders.token_estimate import estimate_request
 from graders.verdict import Usage
 
@@ -90,12 +91,23 @@ def describe_grid_plan(experiment: Experiment, store: RunStore | None, *, batch:
         lines += cost_notes(_sum_up([*answers, *verdicts]), both, batch=batch)
     if any(respondent.own_temperature for respondent in _answering(experiment).respondents):
         lines.append("note: the temperature of the answers is left to the services")
+    lines += _reading_notes(_answering(experiment))
     return "\n".join(map(visible, [*lines, *plan_notes(both)]))
 
 
 def _answering(experiment: Experiment) -> Answering:
     assert experiment.answering is not None  # as_asking has seen to that
     return experiment.answering
+
+
+def _reading_notes(answering: Answering) -> list[str]:
+    prompts = [one.grader.prompt for one in answering.respondents]
+    if not any(prompt is not None and prompt.reads_by_tool for prompt in prompts):
+        return []
+    return [
+        "note: documents are opened by a tool: such a call is a conversation with a turn a document and "
+        f"{most_turns(0)} more at most, each billed with all before it"
+    ]
 
 
 def _usual_tokens(experiment: Experiment) -> int:

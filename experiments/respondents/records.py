@@ -39,6 +39,8 @@ class RespondentRecord:
         Responses that were graded.
     n_truncated
         Responses among these that stopped at the token limit.
+    n_unread
+        Responses among these before which no document was opened, where that was to be done by a tool.
     missing
         Reason to number of responses that were asked for and are not there.
     cost
@@ -52,6 +54,7 @@ class RespondentRecord:
     prompt: str
     n_responses: int
     n_truncated: int = 0
+    n_unread: int = 0
     missing: Mapping[str, int] = field(default_factory=dict)
     cost: Cost | None = None
     served_models: Mapping[str, int] = field(default_factory=dict)

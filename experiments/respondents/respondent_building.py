@@ -27,6 +27,9 @@ __all__ = ["build_answering"]
 _NOMINAL_TEMPERATURE = 1.0
 """Of a model's own distribution; where the experiment names none, a service is sent none and uses its own."""
 
+_READING = "documents by open_document 1"
+"""The tool and what it says; another number where that changes."""
+
 _Asked = AnsweringSpec | RegimesSpec
 
 _OWN_SETTINGS = ("temperature", "reasoning_effort", "max_tokens")
@@ -47,12 +50,14 @@ def build_answering(spec: ExperimentSpec, path: Path) -> Answering | None:
     where = f"{path.name}: {'answering' if spec.answering else 'regimes'}"
     prompts = _load_prompts(asked, path.parent, where)
     models = [_build_model(entry, spec, asked, f"{where}.models[{place}]") for place, entry in enumerate(asked.models)]
+    if any(prompt.reads_by_tool for prompt in prompts):
+        _check_tools(models, where)
     names = _model_names(asked.models)
     respondents = tuple(
         Respondent(
             name,
             f"{prompt.name}@{prompt.version}",
-            replace(model, prompt=prompt),
+            _with_prompt(model, prompt),
             own_temperature=_leaves_temperature(entry, asked),
         )
         for name, entry, model in zip(names, asked.models, models, strict=True)
@@ -64,11 +69,33 @@ def build_answering(spec: ExperimentSpec, path: Path) -> Answering | None:
 
 def _load_prompts(asked: _Asked, folder: Path, where: str) -> Sequence[AnswerPrompt]:
     if isinstance(asked, RegimesSpec):
-        return [load_regime_prompt(regime) for regime in asked.regimes]
+        return [load_regime_prompt(regime, by_tool=asked.documents == "tool") for regime in asked.regimes]
     try:
         return [load_answer_prompt(reference, folder=folder) for reference in asked.prompts]
     except PromptError as error:
         raise SpecError(f"{where}.prompts: {error}") from error
+
+
+def _with_prompt(model: Grader, prompt: AnswerPrompt) -> Grader:
+    """The model under a prompt; how documents are opened is part of what is asked."""
+    if not prompt.reads_by_tool:
+        return replace(model, prompt=prompt)
+    return replace(model, prompt=prompt, model_digest=f"{model.model_digest}; {_READING}")
+
+
+def _check_tools(models: Sequence[Grader], where: str) -> None:
+    """Better refused now than after the first calls are paid for."""
+    for place, model in enumerate(models):
+        if not is_service(model.model):
+            raise SpecError(
+                f"{where}.models[{place}].model: {model.model!r} takes no tools; expected a service's model, or "
+                'documents = "text"'
+            )
+        if not model.capabilities.tool_call:
+            raise SpecError(
+                f'{where}.models[{place}]: {model.model!r} is not known to take tools; expected documents = "text", '
+                "or, if it does, capabilities = { tool_call = true }"
+            )
 
 
 def _build_model(entry: RespondentSpec, spec: ExperimentSpec, asked: _Asked, where: str) -> Grader:

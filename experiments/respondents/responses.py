@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from calibration_sets.calibration_set import CalibrationSet
@@ -19,6 +19,9 @@ from experiments.store.run_store import CompletionKey, RunStore
 from graders.verdict import Completion
 
 __all__ = ["as_asking", "as_grading", "missing_reason"]
+
+_NO_TEXT = {"length": "truncated", "turn_limit": "turn_limit"}
+"""Why a reply has no text, by what its model stopped for; a conversation may come to none within its turns."""
 
 
 def as_asking(experiment: Experiment) -> Experiment:
@@ -77,7 +80,7 @@ def missing_reason(completion: Completion, item: Item) -> str | None:
     if completion.stop_reason in ("refusal", "content_filter"):
         return "refused"
     if completion.text is None or not completion.text.strip():
-        return "truncated" if completion.stop_reason == "length" else "empty"
+        return _NO_TEXT.get(completion.stop_reason or "", "empty")
     return "service_message" if is_service_message(item) else None
 
 
@@ -122,6 +125,7 @@ def _read_respondent(
         prompt=respondent.prompt,
         n_responses=len(items),
         n_truncated=sum(bool(item.metadata["truncated"]) for item in items),
+        n_unread=sum(item.metadata.get("opened") == 0 for item in items),
         missing=dict(sorted(missing.items())),
     )
     return _Found(items, record if store is None else _with_bill(record, respondent, bare, store))
@@ -129,13 +133,15 @@ def _read_respondent(
 
 def _as_item(question: Item, completion: Completion, respondent: Respondent, repeat: int, *, n_repeats: int) -> Item:
     told = f" | {repeat}" if n_repeats > 1 else ""
-    metadata: Mapping[str, object] = {
+    metadata: dict[str, object] = {
         "question": question.item_id,
         "model": respondent.model,
         "prompt": respondent.prompt,
         "repeat": repeat,
         "truncated": completion.stop_reason == "length",
     }
+    if respondent.grader.prompt is not None and respondent.grader.prompt.reads_by_tool:
+        metadata["opened"] = len(completion.effective_sampling.get("opened", ()))
     return replace(
         question,
         item_id=f"{question.item_id} | {respondent.name}{told}",

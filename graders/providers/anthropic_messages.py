@@ -15,7 +15,7 @@ from graders.providers.token_counts import token_count
 from graders.verdict import Completion, Usage
 from graders.verdict_form import TOOL_NAME, spoken_labels, verdict_schema
 
-__all__ = ["build_messages_body", "read_message", "sent_temperature"]
+__all__ = ["build_messages_body", "read_message", "read_usage", "sent_temperature", "stop_of"]
 
 _STOPS = {
     "end_turn": "stop",
@@ -98,22 +98,27 @@ def read_message(
         raise CallError("unreadable_reply", f"reply: {type(body).__name__}; expected a message", headers=headers)
     if body.get("type") == "error" or (body.get("error") and "content" not in body):
         raise http_call_error(_status_of(body), body, headers)
-    usage = _usage(body.get("usage"))
+    usage = read_usage(body.get("usage"))
     content = body.get("content")
     if content is not None and not isinstance(content, (list, str)):
         told = f"reply: content {type(content).__name__}; expected a list of blocks"
         raise CallError("unreadable_reply", told, headers=headers, usage=usage)
     if content is None and not body.get("stop_reason"):
         raise CallError("unreadable_reply", "reply: neither content nor stop reason", headers=headers, usage=usage)
-    stop = body.get("stop_reason")
     completion = Completion(
         text=_text(content),
         served_model=str(body.get("model") or ""),
-        stop_reason=_STOPS.get(stop, stop.lower()) if isinstance(stop, str) else None,
+        stop_reason=stop_of(body),
         usage=usage,
         effective_sampling=_effective(request, grader, left_out),
     )
     return Reply([Answer(request.item.digest, request.repeats[0], completion)], headers)
+
+
+def stop_of(body: Mapping[str, Any]) -> str | None:
+    """A message's reason to stop in our words; unknown ones in lower case."""
+    stop = body.get("stop_reason")
+    return _STOPS.get(stop, stop.lower()) if isinstance(stop, str) else None
 
 
 def _check_possible(request: Request, grader: Grader) -> None:
@@ -151,7 +156,7 @@ def _text(content: list[Any] | str | None) -> str | None:
     return "".join(texts) if texts else None
 
 
-def _usage(counts: object) -> Usage:
+def read_usage(counts: object) -> Usage:
     """Tokens; what was read from and written to the cache is part of the input, here as elsewhere."""
     if not isinstance(counts, Mapping):
         return Usage()

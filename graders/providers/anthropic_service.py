@@ -6,6 +6,7 @@ What a model was found to refuse is learnt once in a process, whichever grader a
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from graders.client import ModelClient, Request
@@ -91,18 +92,24 @@ class AnthropicService:
         Raises
         ------
         CallError
-            If no usable reply came.
+            If no usable reply came; a ``RefusedCallError`` tells what had been left out of it.
         """
         left_out = self._left_out
         try:
-            body, headers = await self._connection.post(_PATH, build_messages_body(request, self._grader, left_out))
-            return read_message(body, request, self._grader, headers, left_out)
+            return await self._exchange(request, left_out)
         except CallError as error:
             error.message = hide_secrets(error.message, self._connection.key)
             error.args = (error.message,)
             if error.kind == "unsupported":
                 raise RefusedCallError(error, left_out) from error
             raise
+
+    async def _exchange(self, request: Request, left_out: frozenset[str]) -> Reply:
+        body, headers = await self._post(build_messages_body(request, self._grader, left_out))
+        return read_message(body, request, self._grader, headers, left_out)
+
+    async def _post(self, body: Mapping[str, Any]) -> tuple[object, Mapping[str, str]]:
+        return await self._connection.post(_PATH, body)
 
     def adapt(self, error: CallError) -> bool:
         """Learn from a refused parameter; whether the call is to be sent again, without it."""

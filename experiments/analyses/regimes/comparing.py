@@ -1,4 +1,4 @@
-"""A run under regimes as a whole: means, losses, groups of questions."""
+"""A run under regimes as a whole: means, losses, groups of questions, slopes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from experiments.analyses.regimes.losses import Loss, measure_losses
 from experiments.analyses.regimes.regime_scores import RegimeCell, RegimeScores, read_regimes
 from experiments.analyses.regimes.trait_groups import TraitGroup, group_by_traits
+from experiments.analyses.regimes.trait_slopes import TraitSlope, measure_slopes
 from experiments.regimes.regime_names import RegimeName
 from experiments.reports.inputs import RunData
 from experiments.stats.clusters.clustered_mean import clustered_mean
@@ -41,6 +42,7 @@ class RegimeComparison:
     means: tuple[RegimeMean, ...]
     losses: tuple[Loss, ...]
     groups: tuple[TraitGroup, ...]
+    slopes: tuple[TraitSlope, ...] = ()
 
 
 def compare_regimes(data: RunData, grader: str | None = None, *, level: float) -> RegimeComparison:
@@ -68,6 +70,7 @@ def compare_regimes(data: RunData, grader: str | None = None, *, level: float) -
         means=means,
         losses=measure_losses(scores, level=level),
         groups=group_by_traits(scores, level=level),
+        slopes=measure_slopes(scores, level=level),
     )
 
 

@@ -27,6 +27,7 @@ __all__ = ["ALL_MODELS", "LOSSES", "Loss", "LossName", "measure_losses"]
 
 Array = NDArray[np.float64]
 LossName = Literal["knowledge", "retrieval, related", "retrieval, full set", "noise"]
+"""What is lost between two regimes."""
 Outcome = Literal["loss", "gain", "undecided"]
 
 LOSSES: tuple[tuple[LossName, RegimeName, RegimeName], ...] = (
@@ -38,6 +39,7 @@ LOSSES: tuple[tuple[LossName, RegimeName, RegimeName], ...] = (
 """Each is the mean score under the richer or easier regime less that under the other."""
 
 ALL_MODELS = "average of these models"
+"""Name of the average over models in a table."""
 
 
 @dataclass(frozen=True, slots=True)

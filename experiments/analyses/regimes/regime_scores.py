@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.errors import SpecError
-from experiments.regimes.regime_names import REGIMES, RegimeName
+from experiments.regimes.label_scores import score_labels
+from experiments.regimes.regime_names import REGIMES, RegimeName, regime_of
 from experiments.reports.inputs import RunData
 from experiments.respondents.grid import GridCell, read_grid
 
@@ -42,7 +43,10 @@ class RegimeCell:
 
 @dataclass(frozen=True)
 class RegimeScores:
-    """The cells of a run by (model, regime), over n questions; ``traits`` (n,) are NaN where one is not told."""
+    """The cells of a run by (model, regime), over n questions; ``traits`` (n,) are NaN where one is not told.
+
+    ``worth`` is the score of each of the grader's labels.
+    """
 
     run_id: str
     grader: str
@@ -52,6 +56,7 @@ class RegimeScores:
     regimes: tuple[RegimeName, ...]
     cells: Mapping[tuple[str, RegimeName], RegimeCell]
     traits: Mapping[str, Array]
+    worth: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_regimes(data: RunData, grader: str | None = None) -> RegimeScores:
@@ -67,16 +72,16 @@ def read_regimes(data: RunData, grader: str | None = None) -> RegimeScores:
     Raises
     ------
     SpecError
-        If the run is none under regimes, its labels are no scores from 0 to 1, or ``grader`` is not one of its graders.
+        If the run is none under regimes, its labels are no scores, or ``grader`` is not one of its graders.
     """
-    answering, values = data.answering, data.calibration_set.scale.values
+    answering, scale = data.answering, data.calibration_set.scale
+    values = score_labels(scale)
     if answering is None or not answering.has_regimes:
         raise SpecError(f"{data.run_id}: no [regimes] in its experiment; expected a run of one that has it")
-    if values is None or values[0] != 0 or values[-1] != 1:
-        labels = list(data.calibration_set.scale.labels)
-        raise SpecError(f"{data.run_id}: labels {labels}; expected scores from 0 to 1, as of der2_rubric")
+    if values is None:
+        raise SpecError(f"{data.run_id}: labels {list(scale.labels)}; expected numbers, or one that counts as right")
     grid = read_grid(data, grader)
-    prompts = {prompt.partition("@")[0]: prompt for prompt in grid.prompts}
+    prompts = {regime_of(prompt): prompt for prompt in grid.prompts}
     regimes = tuple(regime for regime in REGIMES if regime in prompts)
     names = dict.fromkeys(name for question in answering.questions for name in question.traits)
     return RegimeScores(
@@ -95,6 +100,7 @@ def read_regimes(data: RunData, grader: str | None = None) -> RegimeScores:
             name: np.array([question.traits.get(name, np.nan) for question in answering.questions], dtype=np.float64)
             for name in names
         },
+        worth=dict(zip(scale.labels, values, strict=True)),
     )
 
 

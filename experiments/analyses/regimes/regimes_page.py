@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,7 @@ from experiments.analyses.regimes.comparing import RegimeComparison, RegimeMean
 from experiments.analyses.regimes.losses import LOSSES, Loss
 from experiments.analyses.regimes.regimes_words import decision_text, regime_word
 from experiments.analyses.regimes.trait_groups import TRAITS, TraitGroup
+from experiments.analyses.regimes.trait_slopes import TraitSlope
 from experiments.reports.document import Block, Document, Paragraph, Section, Table
 from experiments.reports.figures import DASH, coefficient_text, count_of, count_text, percent, signed_text
 from experiments.reports.plain import estimate_fields
@@ -20,6 +21,9 @@ from experiments.stats.estimate import Estimate
 __all__ = ["SCHEMA", "regimes_document", "regimes_fields"]
 
 SCHEMA = "autorater.regimes/1"
+"""Name and version of the JSON form."""
+FEW_CLUSTERS = 10
+"""With fewer questions the page says that intervals are rough."""
 
 
 def regimes_document(found: RegimeComparison) -> Document:
@@ -38,12 +42,22 @@ def _about(found: RegimeComparison) -> str:
     scores = found.scores
     cut = int(scores.traits["cut"].sum()) if "cut" in scores.traits else 0
     told = f" {count_of(cut, 'document')} were longer than they may be and lack their middle." if cut else ""
+    if len(set(scores.clusters)) < FEW_CLUSTERS:
+        told += f" With fewer than {FEW_CLUSTERS} questions intervals and tests are rough."
     return (
         f"{count_of(len(scores.clusters), 'question')}, {count_of(len(scores.models), 'model')}, "
         f"{count_of(scores.repeats, 'answer')} to each question under each regime, from 0 to 1, as {scores.grader} "
-        f"judged them. A question's score is the mean of its answers; intervals are at {percent(found.level)}, "
+        f"judged them{_worth(scores.worth)}. A question's score is the mean of its answers; intervals are at "
+        f"{percent(found.level)}, "
         f"clustered by question.{told}"
     )
+
+
+def _worth(labels: Mapping[str, float]) -> str:
+    """What labels count, where they are not the scores themselves."""
+    if all(label == f"{score:g}" for label, score in labels.items()):
+        return ""
+    return f" ({', '.join(f'{label} counts {score:g}' for label, score in labels.items())})"
 
 
 def _mean_blocks(found: RegimeComparison) -> Iterator[Block]:
@@ -51,12 +65,23 @@ def _mean_blocks(found: RegimeComparison) -> Iterator[Block]:
     by_cell = {(mean.model, mean.regime): mean for mean in found.means}
     rows = [(model, *(_score(by_cell[model, regime].estimate) for regime in regimes)) for model in found.scores.models]
     yield Table(("model", *map(regime_word, regimes)), tuple(rows))
+    yield from _unread_block(found)
     lacking = tuple(_missing_row(mean) for mean in found.means if _lacks(mean))
     if lacking:
         yield Paragraph("What is missing is no score; 'if all came' is where the mean could lie with it.")
         yield Table(
             ("model", "regime", "scored", "if all came", "no answer", "no verdict", "cut off"), lacking, n_text=2
         )
+
+
+def _unread_block(found: RegimeComparison) -> Iterator[Block]:
+    cells = [(mean, mean.cell.counts) for mean in found.means if mean.cell.counts.n_unread]
+    if cells:
+        told = (
+            f"{mean.model} under {regime_word(mean.regime)} {cell.n_unread:,} of {cell.n_responses:,}"
+            for mean, cell in cells
+        )
+        yield Paragraph(f"Answers before which no document was opened: {'; '.join(told)}.")
 
 
 def _lacks(mean: RegimeMean) -> bool:
@@ -124,9 +149,37 @@ def _group_blocks(found: RegimeComparison) -> Iterator[Block]:
         more = ("noise loss",) if trait == "distractors" else ()
         rows = (_group_row(group)[: 3 + len(regimes) + len(more)] for group in groups)
         yield Table((trait, "model", "questions", *regimes, *more), tuple(rows), n_text=2)
-    yield Paragraph(
-        "Groups are different questions, so that what differs between them is not the number's doing alone; intervals "
-        "are each for itself, and no trend is tested.",
+    yield from _slope_blocks(found)
+    if found.groups:
+        yield Paragraph(
+            "Groups are different questions, so that what differs between them is not the number's doing alone; "
+            "intervals are each for itself."
+        )
+
+
+def _slope_blocks(found: RegimeComparison) -> Iterator[Block]:
+    for trait in TRAITS:
+        rows = tuple(_slope_row(slope) for slope in found.slopes if slope.trait == trait)
+        if rows:
+            heads = (trait, "model", "slope for one more", "adjusted p", "left out", "if all came")
+            yield Table(heads, rows, n_text=2)
+    if found.slopes:
+        yield Paragraph(
+            "A slope is what a score gains with one more, by least squares over questions, its error clustered by "
+            f"question; tests are Student's, adjusted by Holm among these {len(found.slopes)}. Where a regime does not "
+            "show what is counted, a slope tells how the questions differ otherwise. There is no interval where it "
+            "would hang on a single question, or all scores lie on a line."
+        )
+
+
+def _slope_row(slope: TraitSlope) -> tuple[str, ...]:
+    return (
+        slope.of if slope.of == "noise loss" else regime_word(slope.of),
+        slope.model,
+        _signed(slope.slope.estimate),
+        p_text(slope.adjusted),
+        f"{slope.left_out:,}",
+        DASH if slope.bounds is None else f"{slope.bounds[0]:+.3f} to {slope.bounds[1]:+.3f}",
     )
 
 
@@ -151,9 +204,11 @@ def regimes_fields(found: RegimeComparison) -> dict[str, Any]:
         "level": found.level,
         "n_questions": len(scores.clusters),
         "repeats": scores.repeats,
+        "scores": dict(scores.worth),
         "means": [_mean_fields(mean) for mean in found.means],
         "losses": [_loss_fields(loss) for loss in found.losses],
         "groups": [asdict(group) for group in found.groups],
+        "slopes": [_slope_fields(slope) for slope in found.slopes],
         "missing": dict(sum((Counter(mean.cell.counts.missing) for mean in found.means), Counter[str]())),
         "decision": decision_text(found),
     }
@@ -169,6 +224,21 @@ def _mean_fields(mean: RegimeMean) -> dict[str, Any]:
         "no_answer": dict(cell.missing),
         "no_verdict": dict(cell.verdict_failures),
         "n_truncated": cell.n_truncated,
+        "n_unread": cell.n_unread,
+    }
+
+
+def _slope_fields(slope: TraitSlope) -> dict[str, Any]:
+    return {
+        "trait": slope.trait,
+        "model": slope.model,
+        "of": slope.of,
+        "slope": estimate_fields(slope.slope.estimate),
+        "p_value": slope.slope.p_value,
+        "test": slope.slope.test,
+        "adjusted_p_value": slope.adjusted,
+        "left_out": slope.left_out,
+        "bounds": slope.bounds,
     }
 
 

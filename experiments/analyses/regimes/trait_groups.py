@@ -19,6 +19,7 @@ __all__ = ["TRAITS", "TraitGroup", "group_by_traits"]
 Array = NDArray[np.float64]
 
 TRAITS = ("distractors", "concepts", "steps")
+"""Traits of a question that losses are split by."""
 MOST_GROUPS = 4
 """With more different numbers than this, questions are taken together in thirds."""
 

@@ -67,6 +67,11 @@ def bootstrap_sums(sums: NDArray[np.float64], *, rng: np.random.Generator, resam
     rng
         The only source of randomness.
 
+    Raises
+    ------
+    ValueError
+        Fewer than one resample.
+
     Notes
     -----
     Beside the result and a copy of the sums it needs memory for one block: some MiB, and no more than 100 MiB
@@ -87,7 +92,7 @@ def bootstrap_sums(sums: NDArray[np.float64], *, rng: np.random.Generator, resam
 
 
 def percentile_interval(draws: NDArray[np.float64], *, level: float) -> tuple[float, float] | None:
-    """Percentile interval of bootstrap draws, or ``None`` where they say nothing.
+    """Percentile interval of bootstrap draws, shape (B,), or ``None`` where they say nothing.
 
     Draws on which the statistic is not defined (NaN: for instance, one class only) are left out. ``None``
     when they are more than half of all, or when all the others are equal: a width of zero would read as
