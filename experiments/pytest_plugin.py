@@ -208,11 +208,12 @@ def _open(
     from experiments.errors import SpecError
     from experiments.store.run_records import load_run_data
     from experiments.store.run_store import RunStore
+    from experiments.store.store_place import parse_place
 
     if level is not None and not 0.5 < level < 1:
         raise SpecError(f"level: {level!r}; expected a number between 0.5 and 1")
     named, option = _find_store(config, store)
-    with RunStore(config.rootpath / named, must_exist=True, option=option) as opened:
+    with RunStore(parse_place(named).under(config.rootpath), must_exist=True, option=option) as opened:
         data, analyses = load_run_data(opened, run)
     return AutoraterRun(find_graded(read_graded_samples(data), grader, option="grader"), level or analyses.level)
 

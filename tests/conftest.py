@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from postgres_server import PostgresServer, find_postgres
 
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.item import HumanLabel, Item
@@ -83,6 +84,16 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A private PostgreSQL server for the whole session; skipped, and says so, where its programs are missing."""
+    programs = find_postgres()
+    if programs is None:
+        pytest.skip("SKIPPED, NOT PASSED: no PostgreSQL; install it or name its folder in AUTORATER_POSTGRES")
+    with PostgresServer(programs) as server:
+        yield server
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def test_jobs_are_told_oldest_first_and_survive_the_process(store: RunStore) -> 
     intend(records, draft("autorater-2"), NOW + timedelta(seconds=1))
     intend(records, draft("autorater-1"), NOW + timedelta(seconds=2))
     intend(records, draft("autorater-3"), NOW)
-    with RunStore(store.path) as again:
+    with RunStore(store.place.path) as again:
         assert [job.label for job in BatchRecords(again).jobs("g")] == ["autorater-3", "autorater-2", "autorater-1"]
 
 
@@ -111,6 +111,6 @@ def test_completions_of_jobs_are_told_from_others(store: RunStore) -> None:
 
 def test_a_store_with_jobs_is_still_a_store(store: RunStore) -> None:
     intend(BatchRecords(store), draft())
-    with RunStore(store.path, must_exist=True) as again:
+    with RunStore(store.place.path, must_exist=True) as again:
         assert again.count_completions() == 0
         assert len(held_keys(again, "g")) == 6

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from experiments.store.completion_records import dump_completion, dump_usage, load_completion, load_usage
 from experiments.store.database_file import network_file_system
@@ -195,17 +196,17 @@ def test_completions_are_read_as_they_are_asked_for(store: RunStore) -> None:
 
 
 def test_own_tables_are_kept_in_the_same_file(store: RunStore) -> None:
-    with store.writing() as connection:
+    def make(connection: Connection) -> None:
         connection.exec_driver_sql("CREATE TABLE jobs (name VARCHAR)")
         connection.exec_driver_sql("INSERT INTO jobs VALUES ('one')")
 
-    def break_off() -> None:
-        with store.writing() as connection:
-            connection.exec_driver_sql("INSERT INTO jobs VALUES ('two')")
-            raise RuntimeError
+    def break_off(connection: Connection) -> None:
+        connection.exec_driver_sql("INSERT INTO jobs VALUES ('two')")
+        raise RuntimeError
 
+    store.write(make)
     with pytest.raises(RuntimeError):
-        break_off()
+        store.write(break_off)
     with store.reading() as connection:
         assert connection.exec_driver_sql("SELECT name FROM jobs").scalars().all() == ["one"]
 

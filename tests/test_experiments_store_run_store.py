@@ -170,7 +170,7 @@ def test_a_store_in_a_missing_folder_is_an_error(tmp_path: Path) -> None:
 
 def test_the_store_uses_a_write_ahead_log_and_full_synchronisation(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
-    with RunStore(path) as store, store._engine.connect() as connection:
+    with RunStore(path) as store, store.reading() as connection:
         assert connection.exec_driver_sql("pragma journal_mode").scalar_one() == "wal"
         assert connection.exec_driver_sql("pragma synchronous").scalar_one() == 2
 

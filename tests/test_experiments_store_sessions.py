@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from store_shapes import make_old
 
 from experiments.reports.inputs import GraderResults
 from experiments.running.runner import run_experiment
@@ -96,7 +97,7 @@ def test_a_run_keeps_the_time_of_its_calls_and_of_its_sessions(study: Any, store
 def test_a_session_that_breaks_down_is_counted_with_what_it_brought(study: Any, store: RunStore) -> None:
     with pytest.raises(ServiceError):
         run(study, store, breaks_at=2)
-    (grader_id,) = grader_ids(store.path)
+    (grader_id,) = grader_ids(store.place.path)
     totals = sum_sessions(store, grader_id)
     assert totals is not None
     assert (totals.n_sessions, totals.n_completions) == (1, 6)
@@ -128,20 +129,20 @@ def test_what_is_replayed_or_imported_has_no_time(study: Any, store: RunStore, t
 def test_a_store_of_an_earlier_version_opens_and_has_no_times(study: Any, store: RunStore) -> None:
     run(study, store)
     store.close()
-    with closing(sqlite3.connect(store.path)) as connection:
+    with closing(sqlite3.connect(store.place.path)) as connection:
         connection.execute("UPDATE completions SET payload = json_remove(payload, '$.call_time')")
-        connection.execute("DROP TABLE sessions")
         connection.commit()
-    before = store.path.read_bytes()
-    with RunStore(store.path, must_exist=True) as opened:
+    make_old(Path(str(store.place)), without=("sessions",))
+    before = store.place.path.read_bytes()
+    with RunStore(store.place.path, must_exist=True) as opened:
         assert [(one.times.n_timed, one.times.thousand, one.times.pace) for one in results(opened)] == [
             (0, None, None)
         ] * 2
         assert results(opened)[REPLAYED].times.n_untimed == 24
-    assert store.path.read_bytes() == before
+    assert store.place.path.read_bytes() == before
     # It goes on, and what comes from now on is timed.
-    grader_id = min(grader_ids(store.path))
-    with RunStore(store.path) as opened:
+    grader_id = min(grader_ids(store.place.path))
+    with RunStore(store.place.path) as opened:
         opened.append(grader_id, CompletionKey("f" * 64, 0), Completion("A", "m", call_time=CallTime(1.5, 2)))
         add_session(opened, grader_id, seconds=1.0, n_completions=1)
         assert opened.completions(grader_id)[CompletionKey("f" * 64, 0)].call_time == CallTime(1.5, 2)

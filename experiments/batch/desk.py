@@ -19,7 +19,6 @@ from experiments.batch.records import BatchRecords, JobRecord, JobState, held_ke
 from experiments.batch.results import CollectedJob, store_results
 from experiments.running.plan import pending_requests
 from experiments.specs.experiment import Experiment
-from experiments.store.locks import hold_lock
 from experiments.store.run_store import CompletionKey, RunStore
 from experiments.store.set_snapshot import load_set
 from graders.batch.batch_service import BatchService, BatchState, SoughtJob, StrangeJobError
@@ -125,7 +124,7 @@ class BatchDesk:
     def _alone(self) -> AbstractContextManager[None]:
         """Hold the grader's lock, that of a live run, for one step: no two processes hand in the same."""
         told = f"another process is at work with {self.grader.title} in this store; waiting for it"
-        return hold_lock(self._store.path, self.grader.grader_id, lambda: self._tell(told))
+        return self._store.hold_lock(self.grader.grader_id, lambda: self._tell(told))
 
     # what is out
 

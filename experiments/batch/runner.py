@@ -140,7 +140,7 @@ def _check_capable(graders: Sequence[Grader]) -> None:
     without = [grader.model for grader in graders if not grader.capabilities.batch]
     if without:
         raise UnsupportedError(
-            f"--batch: {', '.join(without)}: no batch jobs; expected models whose service takes them "
+            f"--batch: {', '.join(dict.fromkeys(without))}: no batch jobs; expected models whose service takes them "
             "(run the others without --batch first, then they have nothing left to do here)"
         )
 

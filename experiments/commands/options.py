@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from experiments.errors import SpecError
+from experiments.store.store_place import StorePlace, parse_place
 
 __all__ = [
     "DEFAULT_STORE",
@@ -41,15 +42,22 @@ class Parser(StrEnum):
 
 
 StoreOption = Annotated[
-    Path,
-    typer.Option("--store", envvar="AUTORATER_STORE", help="SQLite file that keeps every completion."),
+    StorePlace,
+    typer.Option(
+        "--store",
+        envvar="AUTORATER_STORE",
+        parser=parse_place,
+        metavar="PATH",
+        help="SQLite file that keeps every completion, or postgresql://USER@HOST/DATABASE.",
+    ),
 ]
 FormatOption = Annotated[
     Format,
     typer.Option("--format", help="How the report is written; html: a page for a browser, to RUN.html without --out."),
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", help="Write the report to this file instead of the terminal.")]
-DEFAULT_STORE = Path("autorater.sqlite")
+DEFAULT_STORE = parse_place("autorater.sqlite")
+"""The store where none is named: a file of the current folder."""
 
 
 def check_level(level: float | None) -> None:

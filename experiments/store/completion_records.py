@@ -7,7 +7,7 @@ from typing import Any
 
 from graders.verdict import CallTime, Completion, Usage
 
-__all__ = ["dump_completion", "dump_usage", "load_completion", "load_usage"]
+__all__ = ["dump_completion", "dump_usage", "load_completion", "load_usage", "plain_text"]
 
 # ASCII, so that stray surrogates and NUL characters survive. Infinite log-probabilities are kept as they
 # are, and what is no JSON as its repr: nothing that was paid for may be refused here.
@@ -59,6 +59,11 @@ def dump_usage(usage: Usage) -> str:
 def load_usage(payload: str) -> Usage:
     """The token counts of a record."""
     return _read_usage(json.loads(payload))
+
+
+def plain_text(text: str) -> str:
+    """Text that every database takes: a stray surrogate becomes ``?``, a NUL character its picture."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{SYMBOL FOR NULL}")
 
 
 def _usage_counts(usage: Usage) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""Locks beside a store, for what only one process may do at a time; the system lets go of them when a process dies."""
+"""Locks beside a store's file, for what only one process may do at a time; the system frees them when one dies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from filelock import FileLock, Timeout
 
 from experiments.errors import StoreError
 
-__all__ = ["BUDGET", "hold_lock"]
+__all__ = ["BUDGET", "hold_file_lock"]
 
 BUDGET = "max-cost"
 """The lock of runs with a limit of cost: two at a time would not see each other's money."""
 
 
 @contextmanager
-def hold_lock(store: Path, name: str, waits: Callable[[], None]) -> Iterator[None]:
+def hold_file_lock(store: Path, name: str, waits: Callable[[], None]) -> Iterator[None]:
     """Hold a lock of a store for the length of the ``with`` statement.
 
     Parameters

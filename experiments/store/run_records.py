@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from experiments.reports.inputs import GraderResults, RunData
 from experiments.respondents.records import AnsweringRecord
 from experiments.specs.decisions import DecisionSpecs
 from experiments.specs.experiment import Analyses, Experiment
-from experiments.specs.grader_reading import GraderRecord, read_grader
+from experiments.specs.grader_reading import GraderReading, GraderRecord, read_grader
+from experiments.specs.grader_sources import dump_grader
 from experiments.specs.official_rule import answers_by_letter
 from experiments.store.run_descriptions import describe_run
 from experiments.store.run_store import RunRecord, RunStore
@@ -22,7 +23,7 @@ from graders.grader import Grader
 from graders.support import warnings_of
 from graders.verdict import ParserRule, Verdict
 
-__all__ = ["GraderRecord", "load_decisions", "load_run_data", "record_run", "write_run"]
+__all__ = ["GraderRecord", "load_decisions", "load_run_data", "record_run", "results_of", "rule_of", "write_run"]
 
 
 _Read = tuple[GraderResults, Sequence[Verdict] | None]
@@ -50,6 +51,7 @@ def record_run(experiment: Experiment, store: RunStore) -> None:
         analyses=experiment.analyses,
         decisions=experiment.decisions,
         answering=None if experiment.answering is None else experiment.answering.record,
+        sources=[dump_grader(grader) for grader in experiment.graders],
     )
 
 
@@ -80,8 +82,9 @@ def write_run(
     analyses: Analyses,
     decisions: DecisionSpecs | None = None,
     answering: AnsweringRecord | None = None,
+    sources: Sequence[Mapping[str, Any] | None] | None = None,
 ) -> None:
-    """Store the description of a run together with the set that it judges."""
+    """Store the description of a run together with the set that it judges; ``sources`` rebuild its graders."""
     payload: dict[str, Any] = {
         "name": name,
         "n_items_in_set": n_items_in_set,
@@ -95,6 +98,8 @@ def write_run(
         payload["decisions"] = decisions.model_dump(mode="json", by_alias=True, exclude_none=True)
     if answering is not None:
         payload["answering"] = answering.as_plain()
+    if sources is not None:
+        payload["grader_sources"] = list(sources)
     store.create_run(RunRecord(run_id, payload), dump_set(calibration_set))
 
 
@@ -155,10 +160,16 @@ def _answers_by_letter(grader: GraderRecord) -> bool:
 def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet, rules: _Rules) -> _Read:
     """A grader's results under the rule that is asked for, and its verdicts under the one it is compared with."""
     by_letter = _answers_by_letter(grader)
-    rule: ParserRule = rules.rule if by_letter else "robust"
+    rule = rule_of(grader, rules.rule)
     compared: tuple[ParserRule, ...] = ("official",) if rules.compare and by_letter else ()
     reading = read_grader(store, grader, calibration_set, tuple(dict.fromkeys((rule, *compared))))
-    results = GraderResults(
+    results = results_of(grader, reading, rule)
+    return results, reading.verdicts["official"] if compared else None
+
+
+def results_of(grader: GraderRecord, reading: GraderReading, rule: ParserRule) -> GraderResults:
+    """A grader with what was read of it, its verdicts by one rule."""
+    return GraderResults(
         grader_id=grader.grader_id,
         prompt=grader.prompt,
         rubric=grader.rubric,
@@ -178,4 +189,8 @@ def _read(store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet
         item_tokens=reading.item_tokens,
         times=reading.times[rule],
     )
-    return results, reading.verdicts["official"] if compared else None
+
+
+def rule_of(grader: GraderRecord, rule: ParserRule) -> ParserRule:
+    """The rule that reads a grader's replies where ``rule`` is asked for: the official one needs letters."""
+    return rule if _answers_by_letter(grader) else "robust"

@@ -1,82 +1,117 @@
-"""Tables of a store, and how one of an earlier version gets what it lacks."""
+"""Tables of a store, the same in every kind of database; what is added here comes with a migration that adds it."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, inspect
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table
 
 __all__ = [
+    "BASE_TABLES",
     "SCHEMA",
     "about",
-    "add_missing_columns",
+    "alembic_version",
+    "batch_calls",
+    "batch_completions",
+    "batch_jobs",
     "call_failures",
     "completions",
-    "create_tables",
-    "has_failure_usage",
+    "metadata",
     "runs",
+    "sessions",
     "set_snapshots",
-    "table_names",
 ]
 
 SCHEMA = "autorater.store/1"
+"""Name of the form of a store, which says that a database is one."""
 
-_metadata = MetaData()
-about = Table("about", _metadata, Column("key", String, primary_key=True), Column("value", String, nullable=False))
+# By bytes on every server, as SQLite has it: reports come in the same order from both.
+_Text = String().with_variant(String(collation="C"), "postgresql")
+
+metadata = MetaData()
+about = Table("about", metadata, Column("key", _Text, primary_key=True), Column("value", _Text, nullable=False))
 set_snapshots = Table(
     "set_snapshots",
-    _metadata,
-    Column("digest", String, primary_key=True),
-    Column("payload", String, nullable=False),
+    metadata,
+    Column("digest", _Text, primary_key=True),
+    Column("payload", _Text, nullable=False),
 )
 runs = Table(
     "runs",
-    _metadata,
-    Column("run_id", String, primary_key=True),
-    Column("snapshot", String, nullable=False),
-    Column("payload", String, nullable=False),
-    Column("created_at", String, nullable=False),
+    metadata,
+    Column("run_id", _Text, primary_key=True),
+    Column("snapshot", _Text, nullable=False),
+    Column("payload", _Text, nullable=False),
+    Column("created_at", _Text, nullable=False),
 )
 completions = Table(
     "completions",
-    _metadata,
-    Column("grader_id", String, primary_key=True),
-    Column("item_digest", String, primary_key=True),
+    metadata,
+    Column("grader_id", _Text, primary_key=True),
+    Column("item_digest", _Text, primary_key=True),
     Column("repeat", Integer, primary_key=True),
-    Column("payload", String, nullable=False),
-    Column("created_at", String, nullable=False),
+    Column("payload", _Text, nullable=False),
+    Column("created_at", _Text, nullable=False),
     sqlite_with_rowid=False,
 )
 call_failures = Table(
     "call_failures",
-    _metadata,
+    metadata,
     Column("failure_id", Integer, primary_key=True),
-    Column("grader_id", String, nullable=False, index=True),
-    Column("item_digest", String, nullable=False),
+    Column("grader_id", _Text, nullable=False, index=True),
+    Column("item_digest", _Text, nullable=False),
     Column("repeat", Integer, nullable=False),
-    Column("reason", String, nullable=False),
-    Column("message", String, nullable=False),
-    Column("created_at", String, nullable=False),
-    Column("usage", String),
+    Column("reason", _Text, nullable=False),
+    Column("message", _Text, nullable=False),
+    Column("created_at", _Text, nullable=False),
+    Column("usage", _Text),
+    # Made by who writes the row: writing it again after a cut connection, or copying it again, adds none.
+    Column("failure_key", _Text),
+    Index("ix_call_failures_failure_key", "failure_key", unique=True),
 )
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session_id", Integer, primary_key=True),
+    Column("grader_id", _Text, nullable=False, index=True),
+    Column("ended_at", _Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("n_completions", Integer, nullable=False),
+    Column("session_key", _Text),
+    Index("ix_sessions_session_key", "session_key", unique=True),
+)
+batch_jobs = Table(
+    "batch_jobs",
+    metadata,
+    Column("label", _Text, primary_key=True),
+    Column("grader_id", _Text, nullable=False, index=True),
+    Column("run_id", _Text, nullable=False),
+    Column("service", _Text, nullable=False),
+    Column("job_id", _Text),
+    Column("state", _Text, nullable=False),
+    Column("message", _Text, nullable=False),
+    Column("n_calls", Integer, nullable=False),
+    Column("created_at", _Text, nullable=False),
+    Column("changed_at", _Text, nullable=False),
+)
+batch_calls = Table(
+    "batch_calls",
+    metadata,
+    Column("label", _Text, primary_key=True),
+    Column("custom_id", _Text, primary_key=True),
+    Column("item_digest", _Text, nullable=False),
+    Column("repeats", _Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+batch_completions = Table(
+    "batch_completions",
+    metadata,
+    Column("grader_id", _Text, primary_key=True),
+    Column("item_digest", _Text, primary_key=True),
+    Column("repeat", Integer, primary_key=True),
+    Column("label", _Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+# The migrations' own: one row, the newest revision that the store has.
+alembic_version = Table("alembic_version", metadata, Column("version_num", String(32), primary_key=True))
 
-
-def table_names() -> frozenset[str]:
-    """Tables that every store has."""
-    return frozenset(_metadata.tables)
-
-
-def create_tables(connection: Connection) -> None:
-    """Make a new store, in a transaction that writes; another process may have been quicker."""
-    _metadata.create_all(connection)
-    connection.execute(insert(about).on_conflict_do_nothing(), [{"key": "schema", "value": SCHEMA}])
-
-
-def has_failure_usage(connection: Connection) -> bool:
-    """Whether the costs of failed calls can be kept: stores of the first version had no place for them."""
-    return any(column["name"] == "usage" for column in inspect(connection).get_columns(call_failures.name))
-
-
-def add_missing_columns(connection: Connection) -> None:
-    """Add what a store of an earlier version lacks, in a transaction that writes; nothing else is changed."""
-    if not has_failure_usage(connection):
-        connection.exec_driver_sql("ALTER TABLE call_failures ADD COLUMN usage VARCHAR")
+BASE_TABLES = frozenset({"about", "set_snapshots", "runs", "completions", "call_failures"})
+"""What every store has, whichever version made it."""

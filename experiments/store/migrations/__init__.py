@@ -1,0 +1,1 @@
+"""How the tables of a store came to be what they are: one revision after the other, run by Alembic."""
