@@ -16,10 +16,13 @@ import experiments.commands.answers
 import experiments.commands.audit
 import experiments.commands.choose
 import experiments.commands.curate_embed
+import experiments.commands.curate_sources
 import experiments.commands.curate_traits
 import experiments.commands.drift
+import experiments.commands.export
 import experiments.commands.gate
 import experiments.commands.labels
+import experiments.commands.mlflow
 import experiments.commands.plan
 import experiments.commands.probe
 import experiments.commands.queue
@@ -29,7 +32,9 @@ import experiments.commands.review
 import experiments.commands.run
 import experiments.commands.runs
 import experiments.commands.score
+import experiments.commands.store
 import experiments.commands.verdict_import
+import experiments.commands.worker
 import graders.commands
 import graders.models_commands
 from calibration_sets.errors import CalibrationSetError
@@ -67,7 +72,9 @@ Examples:
 )
 for command in (
     experiments.commands.run.run,
+    experiments.commands.worker.worker,
     experiments.commands.report.report,
+    experiments.commands.export.export,
     experiments.commands.choose.choose,
     experiments.commands.ab.ab,
     experiments.commands.regimes.regimes,
@@ -75,16 +82,19 @@ for command in (
     experiments.commands.probe.probe,
     experiments.commands.gate.gate,
     experiments.commands.drift.drift,
+    experiments.commands.mlflow.mlflow,
     experiments.commands.review.review,
 ):
     app.command()(command)
 app.add_typer(experiments.commands.runs.runs_app, name="runs")
+app.add_typer(experiments.commands.store.store_app, name="store")
 app.add_typer(experiments.commands.verdict_import.import_app, name="import")
 app.add_typer(experiments.commands.plan.plan_app, name="plan")
 app.add_typer(experiments.commands.queue.queue_app, name="queue")
 app.add_typer(experiments.commands.labels.labels_app, name="labels")
 app.add_typer(calibration_sets.commands.app, name="sets")
 calibration_sets.curation.commands.curate_app.command()(experiments.commands.curate_embed.embed)
+calibration_sets.curation.commands.curate_app.command()(experiments.commands.curate_sources.sources)
 calibration_sets.curation.commands.curate_app.command()(experiments.commands.curate_traits.traits)
 app.add_typer(calibration_sets.curation.commands.curate_app, name="curate")
 app.add_typer(experiments.commands.audit.audit_app, name="audit")

@@ -99,7 +99,7 @@ class FaultServer:
         self.met: Counter[str] = Counter()
         self.in_flight = self.most_in_flight = 0
         self.port = port
-        self._latency = latency
+        self.latency = latency
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fault server", daemon=True)
 
@@ -155,7 +155,7 @@ class FaultServer:
             self.requests.append(Received(request.path, headers, body))
             fault = self.script(number)
             self.met[type(fault).__name__] += 1
-            await asyncio.sleep(self._latency)
+            await asyncio.sleep(self.latency)
             return await self._meet(request, body, fault)
         finally:
             self.in_flight -= 1

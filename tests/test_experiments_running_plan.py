@@ -93,7 +93,7 @@ def test_an_exact_grader_is_asked_once_for_each_item(asked: Experiment, store: R
 
 
 def test_planning_writes_nothing_and_needs_no_store(asked: Experiment, store: RunStore) -> None:
-    before = store.path.read_bytes()
+    before = store.place.path.read_bytes()
     assert len(list(pending_requests(asked, asked.graders[0], None))) == 8
     list(pending_requests(asked, asked.graders[0], store))
-    assert store.path.read_bytes() == before
+    assert store.place.path.read_bytes() == before

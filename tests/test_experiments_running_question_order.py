@@ -31,8 +31,9 @@ from experiments.errors import BudgetError, SpecError
 from experiments.running.control import RunControl
 from experiments.running.convoy import Convoy
 from experiments.running.plan import pending_requests
+from experiments.running.progress_reports import SilentProgress
 from experiments.running.question_order import asked_items, split_waves, wave_size
-from experiments.running.runner import SilentProgress, run_experiment
+from experiments.running.runner import run_experiment
 from experiments.specs.experiment import Experiment, load_experiment
 from experiments.stats.comparisons.anytime import random_order
 from experiments.store.run_records import load_decisions, load_run_data

@@ -186,7 +186,7 @@ def test_a_run_that_has_to_wait_says_so(study: Any, store: RunStore, paid: Count
             waiting.set()
 
     def second() -> None:
-        with RunStore(store.path) as own:
+        with RunStore(store.place.path) as own:
             run_experiment(asked, own, open_client, Told())
 
     class Slow(Counting):
@@ -203,6 +203,6 @@ def test_a_run_that_has_to_wait_says_so(study: Any, store: RunStore, paid: Count
 
 
 def test_a_file_where_the_locks_belong_is_an_error(study: Any, store: RunStore, paid: Counter[Any]) -> None:
-    Path(f"{store.path}.locks").write_text("")
+    Path(f"{store.place.path}.locks").write_text("")
     with pytest.raises(StoreError, match=r"s\.sqlite\.locks: .*; expected a folder for the locks"):
         run(study, store, paid)

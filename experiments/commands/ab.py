@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +21,7 @@ from experiments.reports.inputs import RunData
 from experiments.specs.decisions import AbSpec
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 
 __all__ = ["ab"]
 
@@ -98,7 +98,7 @@ def ab(
     write_page(ab_document(result, full=full), ab_fields(result), output_format, out)
 
 
-def _load(opened: RunStore, run: str, store: Path | None) -> RunData:
+def _load(opened: RunStore, run: str, store: StorePlace | None) -> RunData:
     if store is None:
         return load_run_data(opened, run)[0]
     with RunStore(store, must_exist=True, option="--calibration-store PATH") as other:

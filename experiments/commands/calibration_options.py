@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from experiments.store.store_place import StorePlace, parse_place
+
 __all__ = ["CalibrationGraderOption", "CalibrationStoreOption", "OtherGraderOption"]
 
 CalibrationStoreOption = Annotated[
-    Path | None, typer.Option("--calibration-store", help="Store of the calibration, if it is another.")
+    StorePlace | None,
+    typer.Option(
+        "--calibration-store", parser=parse_place, metavar="PATH", help="Store of the calibration, if it is another."
+    ),
 ]
 CalibrationGraderOption = Annotated[
     str | None, typer.Option("--calibration-grader", help="Grader of the calibration, where it is another.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from experiments.commands.page_output import EXIT_CODES, PageFormat, PageFormatO
 from experiments.errors import SpecError
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace, parse_place
 
 __all__ = ["drift"]
 
@@ -33,7 +33,10 @@ def drift(
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     new_store: Annotated[
-        Path | None, typer.Option("--new-store", help="Store of the new run; default: the same store.")
+        StorePlace | None,
+        typer.Option(
+            "--new-store", parser=parse_place, metavar="PATH", help="Store of the new run; default: the same store."
+        ),
     ] = None,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
@@ -59,7 +62,7 @@ def drift(
     candidates = read_graded_samples(data)
     name = new_grader if new_grader or len(candidates) == 1 else old.name
     new = find_graded(candidates, name, option="--new-grader")
-    _check_asked_again(old, new, same_store=(new_store or store).resolve() == store.resolve())
+    _check_asked_again(old, new, same_store=(new_store or store).is_same(store))
     found = find_drift(old, new, level=level or analyses.level)
     write_page(drift_document(found), drift_fields(found), output_format, out)
     raise typer.Exit(EXIT_CODES[found.outcome])

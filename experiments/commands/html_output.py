@@ -19,7 +19,7 @@ from experiments.store.completion_dates import completion_dates
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
 
-__all__ = ["page_path", "write_run_page"]
+__all__ = ["page_path", "render_run_page", "write_run_page"]
 
 _STRANGE = re.compile(r"[^\w.-]+")
 
@@ -62,12 +62,19 @@ def write_run_page(
     """
     path = page_path(data.run_id, out)
     check_report_file(path)
-    decided = decide_run(data, load_decisions(store, data.run_id), level=level)
-    scoring = None if calibration is None else _score(store, data, calibration, level=level)
-    write_report_file(path, _page(store, data, decided, scoring, level=level, times=times))
+    write_report_file(path, render_run_page(store, data, level=level, times=times, calibration=calibration))
     if path != STDOUT:
         size = f", {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ""
         typer.echo(f"wrote {path}{size}", err=True)
+
+
+def render_run_page(
+    store: RunStore, data: RunData, *, level: float, times: bool = False, calibration: str | None = None
+) -> str:
+    """The page of a run as text; parameters and errors are those of :func:`write_run_page`."""
+    decided = decide_run(data, load_decisions(store, data.run_id), level=level)
+    scoring = None if calibration is None else _score(store, data, calibration, level=level)
+    return _page(store, data, decided, scoring, level=level, times=times)
 
 
 def _page(

@@ -33,6 +33,7 @@ from experiments.review.labels import label_rows
 from experiments.review.review_record import Review
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 
 __all__ = ["ReviewArgument", "export_labels", "import_file"]
 
@@ -151,7 +152,7 @@ def _numbers(users: dict[str, str]) -> dict[str, int]:
     return {name: int(user) for name, user in users.items()}
 
 
-def _hints(run: str, store: Path) -> dict[str, list[Hint]]:
+def _hints(run: str, store: StorePlace) -> dict[str, list[Hint]]:
     with RunStore(store, must_exist=True) as opened:
         graded = read_graded_samples(load_run_data(opened, run)[0])
     return {digest: list(hints) for digest, hints in read_hints(graded).items()}

@@ -35,6 +35,7 @@ from experiments.errors import SpecError
 from experiments.stats.planning import PlanLimits
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 
 __all__ = ["plan_app"]
 
@@ -260,18 +261,18 @@ def budget(
     )
 
 
-def _read(store: Path, run: str) -> tuple[GradedSample, ...]:
+def _read(store: StorePlace, run: str) -> tuple[GradedSample, ...]:
     with RunStore(store, must_exist=True) as opened:
         return read_graded_samples(load_run_data(opened, run)[0])
 
 
-def _figures(store: Path, run: str | None, grader: str | None, of: Of, level: float) -> RunFigures | None:
+def _figures(store: StorePlace, run: str | None, grader: str | None, of: Of, level: float) -> RunFigures | None:
     if run is None:
         return None
     return read_run_figures(find_graded(_read(store, run), grader), of.value, level=level)
 
 
-def _pair(store: Path, run: str, first: str | None, second: str | None, of: Of) -> PairFigures:
+def _pair(store: StorePlace, run: str, first: str | None, second: str | None, of: Of) -> PairFigures:
     if first is None or second is None:
         raise SpecError("--run: given without two graders; expected --first and --second")
     graded = _read(store, run)

@@ -25,8 +25,10 @@ from experiments.specs.experiment import Experiment
 from experiments.specs.experiment_file import ExperimentSpec
 from experiments.specs.grader_building import build_graders
 from experiments.specs.selection import Selection, select_items
+from experiments.store.planned_store import open_planned
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 from graders.errors import PromptError
 from graders.grader import Grader
 from graders.prompt_mutations import MUTATIONS, mutate_prompt
@@ -135,7 +137,7 @@ def probe(
     if dry_run:
         _print_plan(asked, store, batch=batch)
         return
-    warn_of_network(store)
+    warn_of_network(store.path)
     with RunStore(store) as opened:
         typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch), err=True)
         ask_models(asked, opened, max_cost, batch=batch, wait=wait)
@@ -208,12 +210,9 @@ def _mutate(plain: Grader, named: list[str] | None) -> tuple[list[Grader], list[
     return graders, left_out
 
 
-def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:
+def _print_plan(asked: Experiment, store: StorePlace, *, batch: bool) -> None:
     """A dry run leaves no file behind."""
-    if not store.exists() or (store.is_file() and store.stat().st_size == 0):
-        typer.echo(describe_plan(asked, build_plan(asked, None), None, batch=batch))
-        return
-    with RunStore(store, must_exist=True) as opened:
+    with open_planned(store) as opened:
         typer.echo(describe_plan(asked, build_plan(asked, opened), opened, batch=batch))
 
 

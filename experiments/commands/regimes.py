@@ -27,7 +27,8 @@ def regimes(
 
     Questions are asked and answers graded by autorater run, with its --dry-run, --max-cost and --batch; a run that
     was stopped continues. Mean scores by model and regime, knowledge, retrieval and noise losses paired by question,
-    and scores by the number of distractors, concepts and steps. The page ends in what is shown and what is not.
+    and scores by the number of distractors, concepts and steps, with slopes. The page ends in what is shown and what
+    is not. Scores are as graded; answers and verdicts that are missing are counted, bounded, and never a score.
 
     \b
     Examples:
@@ -41,6 +42,7 @@ def regimes(
       name = "my_regimes"
       set = "questions"                    # a folder, as docs/regimes.md describes it
       [regimes]                            # all four regimes, each question twice
+      documents = "text"                   # in the prompt; "tool": opened one at a time
       [[regimes.models]]
       model = "openai/gpt-4.1-2025-04-14"
       [[graders]]

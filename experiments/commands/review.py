@@ -22,6 +22,7 @@ from experiments.review.work_list import ReviewPlan, plan_run_review, plan_set_r
 from experiments.running.asking import warn_of_network
 from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 from graders.errors import MissingDependencyError, PromptError
 from graders.prompt_library import load_prompt
 
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 DEFAULT_LABELS = Path("labels.sqlite")
+"""The label store where none is named: a file of the current folder."""
 _MOST, _RANDOM_SHARE = 50, 0.2
 """What a run's queue is unless somebody says otherwise: a set has none, so that it must be known who did."""
 HostOption = Annotated[
@@ -111,7 +113,7 @@ def review(
 
 def plan_review(
     name: str,
-    store: Path,
+    store: StorePlace,
     graders: list[str] | None,
     *,
     as_set: bool,
@@ -150,10 +152,10 @@ def _refuse_options(given: Mapping[str, bool], got: str, expected: str) -> None:
 
 
 def _plan_run(
-    name: str, store: Path, graders: list[str] | None, *, most: int, share: float, seed: int, double: float
+    name: str, store: StorePlace, graders: list[str] | None, *, most: int, share: float, seed: int, double: float
 ) -> ReviewPlan | None:
     """The queue of a run, ``None`` where there is no run of that name."""
-    if not store.is_file():
+    if not store.is_made():
         return None
     with RunStore(store, must_exist=True) as opened:
         if not _names_run(opened, name):
@@ -175,7 +177,7 @@ def _names_run(store: RunStore, name: str) -> bool:
 
 
 def _plan_set(
-    name: str, store: Path, *, as_set: bool, double: float, seed: int, unlabelled: bool, limit: int | None
+    name: str, store: StorePlace, *, as_set: bool, double: float, seed: int, unlabelled: bool, limit: int | None
 ) -> ReviewPlan:
     try:
         found = load_set(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,13 +10,15 @@ from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, Ou
 from experiments.commands.report_output import write_report
 from experiments.page.installed import check_page_installed
 from experiments.reports.report_file import check_report_file
-from experiments.respondents.answering_run import explain_limit, limit_of_grading
+from experiments.respondents.answering_run import check_batch, explain_limit, limit_of_grading
 from experiments.respondents.grid_plan import describe_grid_plan
 from experiments.running.asking import ask_models, ask_respondents, warn_of_network
 from experiments.running.plan import build_plan
 from experiments.running.plan_listing import describe_plan
 from experiments.specs.experiment import Experiment, load_experiment
+from experiments.store.planned_store import open_planned
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace
 from graders.support import require_support
 
 __all__ = ["run"]
@@ -73,12 +74,14 @@ def run(
     if output_format is Format.html:
         check_page_installed()
     asked = load_experiment(experiment, limit=limit)
+    if batch:
+        check_batch(asked)
     answering = asked.answering.respondents if asked.answering else ()
     require_support((*(respondent.grader for respondent in answering), *asked.graders))
     if dry_run:
         _print_plan(asked, store, batch=batch)
         return
-    warn_of_network(store)
+    warn_of_network(store.path)
     with RunStore(store) as opened:
         limit_left = max_cost
         if answering:
@@ -92,12 +95,9 @@ def run(
         write_report(opened, asked.run_id, None, output_format, out)
 
 
-def _print_plan(asked: Experiment, store: Path, *, batch: bool) -> None:
+def _print_plan(asked: Experiment, store: StorePlace, *, batch: bool) -> None:
     """A dry run leaves no file behind."""
-    if not store.exists() or (store.is_file() and store.stat().st_size == 0):
-        typer.echo(_plan_text(asked, None, batch=batch))
-        return
-    with RunStore(store, must_exist=True) as opened:
+    with open_planned(store) as opened:
         typer.echo(_plan_text(asked, opened, batch=batch))
 
 

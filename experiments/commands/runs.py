@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,6 +21,8 @@ from experiments.store.run_descriptions import describe_runs
 from experiments.store.run_holdings import list_holdings
 from experiments.store.run_records import load_decisions, load_run_data
 from experiments.store.run_store import RunStore
+from experiments.store.store_place import StorePlace, parse_place
+from experiments.store.worker_listing import list_workers
 
 __all__ = ["runs_app"]
 
@@ -80,6 +81,8 @@ def show(
 ) -> None:
     """Show what a run is, how far each grader is, and which commands apply to it now.
 
+    In a store on a server it also says who is at work: what each worker has claimed and delivered.
+
     \b
     Examples:
       autorater runs show quickstart
@@ -89,7 +92,8 @@ def show(
         data, analyses = load_run_data(opened, run)
         specs, moment = load_decisions(opened, data.run_id), opened.load_run(data.run_id).recorded_at
         state = read_run_state(data, specs, recorded_at=moment, level=analyses.level)
-    write_page(run_state_document(state), run_state_fields(state), output_format, out)
+        workers = list_workers(opened, data.run_id)
+    write_page(run_state_document(state, workers), run_state_fields(state, workers), output_format, out)
 
 
 @runs_app.command()
@@ -103,7 +107,10 @@ def compare(
     level: Annotated[float | None, typer.Option("--level", help="Of all tests together; default: run B's.")] = None,
     store: StoreOption = DEFAULT_STORE,
     other_store: Annotated[
-        Path | None, typer.Option("--other-store", help="Store of run B; default: the same store.")
+        StorePlace | None,
+        typer.Option(
+            "--other-store", parser=parse_place, metavar="PATH", help="Store of run B; default: the same store."
+        ),
     ] = None,
     output_format: PageFormatOption = PageFormat.text,
     out: PageOutOption = None,
@@ -127,7 +134,7 @@ def compare(
     option = "--store PATH" if other_store is None else "--other-store PATH"
     with RunStore(other_store or store, must_exist=True, option=option) as opened, _reading(second):
         theirs, analyses = load_run_data(opened, second)
-    same_store = (other_store or store).resolve() == store.resolve()
+    same_store = (other_store or store).is_same(store)
     _check_two(ours.run_id, theirs.run_id, same_store=same_store, named=named)
     with slow_notice("comparing ..."):
         found = compare_runs(ours, theirs, level=level or analyses.level, same_store=same_store, named=named)

@@ -29,10 +29,11 @@ from experiments.store.database_file import network_file_system
 from experiments.store.run_listing import describe_summary
 from experiments.store.run_records import record_run
 from experiments.store.run_store import RunStore
+from experiments.store.work_sessions import is_at_work
 from graders.batch.opening import open_batch_service
 from graders.providers import check_model, open_client
 
-__all__ = ["ask_models", "ask_respondents", "warn_of_network"]
+__all__ = ["ask_models", "ask_respondents", "check_none_in_batch", "warn_of_network"]
 
 
 def ask_respondents(
@@ -97,14 +98,20 @@ def ask_models(
     return True
 
 
-def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | None, *, recorded: bool) -> None:
-    for share in plan.graders:
-        held = held_keys(store, share.grader.grader_id)
+def check_none_in_batch(asked: Experiment, store: RunStore) -> None:
+    """Raise ``SpecError`` where verdicts are out in batch jobs, which would be paid twice if they were asked now."""
+    for grader in asked.graders:
+        held = held_keys(store, grader.grader_id)
         if held:
             raise SpecError(
-                f"{share.grader.title}: {len(held)} verdicts are in batch jobs that are out; expected --batch, "
+                f"{grader.title}: {len(held)} verdicts are in batch jobs that are out; expected --batch, "
                 "which collects them (without it they would be paid twice)"
             )
+
+
+def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | None, *, recorded: bool) -> None:
+    check_none_in_batch(asked, store)
+    for share in plan.graders:
         if share.n_pending:
             check_model(share.grader)
     with open_progress(Console(stderr=True)) as progress:
@@ -114,6 +121,11 @@ def _run_live(asked: Experiment, store: RunStore, plan: Plan, max_cost: float | 
 
 
 def _run_batch(asked: Experiment, store: RunStore, max_cost: float | None, *, wait: bool, recorded: bool) -> bool:
+    if store.is_shared and is_at_work(store, asked.run_id):
+        raise SpecError(
+            f"--batch: {asked.run_id}: workers are at it, who would pay for the same; expected to wait until they are "
+            f"done (autorater runs show {asked.run_id})"
+        )
     summary = run_batch(
         asked,
         store,
@@ -130,8 +142,8 @@ def _run_batch(asked: Experiment, store: RunStore, max_cost: float | None, *, wa
     return not summary.jobs
 
 
-def warn_of_network(store: Path) -> None:
-    """Say that a store lies where its locks may not hold."""
-    system = network_file_system(store)
+def warn_of_network(store: Path | None) -> None:
+    """Say that a store's file, if it has one, lies where its locks may not hold."""
+    system = None if store is None else network_file_system(store)
     if system is not None:
         typer.echo(f"warning: {store} lies on a network file system ({system}), where locks may not hold", err=True)

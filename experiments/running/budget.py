@@ -70,6 +70,11 @@ class Budget:
     reserved: float = 0.0
     n_under_way: int = 0
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is reserved, so that nothing can be given back."""
+        return not self.n_under_way
+
     def fits(self, worst: float) -> bool:
         """Whether something that costs at most so much can be afforded, whatever becomes of the rest."""
         return self.spent + self.uncertain + self.reserved + worst <= self.limit + _ROUNDING
@@ -144,7 +149,7 @@ class CostMeter:
     @property
     def idle(self) -> bool:
         """Whether nothing is reserved, for no grader of the run."""
-        return not self._budget.n_under_way
+        return self._budget.is_idle
 
     def admit(self, request: Request) -> bool:
         """Reserve what a request can cost, if that can be afforded."""

@@ -6,10 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from experiments.errors import UnsavedError
 from experiments.running.account import GraderSummary, RunAccount
 from experiments.running.budget import CostMeter
+from experiments.running.claimed_requests import MOST_CLAIMED, ClaimedRequests, ClaimLedger
 from experiments.running.control import RunControl
 from experiments.running.plan import build_plan, pending_requests
+from experiments.running.question_order import wave_size
+from experiments.running.sharing import Sharing
 from experiments.specs.experiment import Experiment
 from experiments.store.run_store import CompletionKey, RunStore
 from experiments.store.sessions import add_session
@@ -34,12 +38,15 @@ class Turn:
         Place from which nothing more is asked, as an earlier question could not be paid for.
     is_held
         Whether a request waits for what the budget has reserved for those under way.
+    unsaved
+        What is to be told in the end, once answers could not be stored where they belong.
     """
 
     control: RunControl
     ranks: Mapping[str, int] = field(default_factory=dict)
     end: float = math.inf
     is_held: bool = False
+    unsaved: UnsavedError | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -56,6 +63,12 @@ class Turn:
             self.ranks[item.cluster_id] >= self.end for item in part.calibration_set.items
         )
 
+    def stop_unsaved(self, error: UnsavedError) -> None:
+        """Ask for nothing more, as the store's server stays away."""
+        self.unsaved = self.unsaved or error
+        if not self.control.stopping:
+            self.control.stop()
+
     def leave_out(self, request: Request) -> None:
         """A request cannot be paid for: no look goes beyond its question."""
         if self.ranks:
@@ -69,10 +82,23 @@ class GraderWork:
     ----------
     meter
         Its share of a budget; ``None`` where there is none.
+    sharing
+        This process as one of several workers; ``None`` where it has the grader to itself.
     """
 
-    def __init__(self, grader: Grader, store: RunStore, meter: CostMeter | None, turn: Turn) -> None:
+    def __init__(
+        self,
+        grader: Grader,
+        store: RunStore,
+        meter: CostMeter | None,
+        turn: Turn,
+        sharing: Sharing | None = None,
+    ) -> None:
         self.grader = grader
+        self._sharing = sharing
+        self._ledger = None if sharing is None else ClaimLedger(grader, sharing)
+        self._parts: list[ClaimedRequests] = []
+        self._generation: int | None = None
         self._store = store
         self._meter = meter
         self._turn = turn
@@ -88,44 +114,104 @@ class GraderWork:
         return self._account.amount
 
     def find(self, part: Experiment) -> int:
-        """Look for what the store lacks of a part of the run; how many verdicts that are."""
+        """Look for what the store lacks of a part of the run; how many verdicts that are.
+
+        Where other workers are at it too: 0 if all of it is theirs at the moment.
+        """
         own = replace(part, graders=(self.grader,))
-        self._requests = pending_requests(own, self.grader, self._store)
-        return build_plan(own, self._store).n_pending
+        pending = pending_requests(own, self.grader, self._store)
+        n_pending = build_plan(own, self._store).n_pending
+        if self._sharing is None:
+            self._requests = pending
+            return n_pending
+        # What may be looked at while it runs is to be asked together: half of what one grader may be before another.
+        most = max(1, wave_size(len(self._turn.ranks)) // 2) if self._turn.ranks else MOST_CLAIMED
+        self._requests = claimed = ClaimedRequests(pending, self.grader, self._sharing, most=most)
+        self._parts.append(claimed)
+        return n_pending if claimed.fill() else 0
+
+    def begin_round(self) -> None:
+        """What is claimed now is good for this round, unless :attr:`has_lost_claims`."""
+        self._generation = None if self._sharing is None else self._sharing.generation()
+
+    @property
+    def has_lost_claims(self) -> bool:
+        """Whether others may ask by now what this round has taken: no more calls may be made for it."""
+        if self._sharing is None:
+            return False
+        generation = self._sharing.generation()
+        return generation is None or generation != self._generation
+
+    def take_over(self) -> int:
+        """Look for what other workers have given back or lost of what they had claimed; how many verdicts that are."""
+        self._parts = [part for part in self._parts if part.is_unfinished]
+        for part in self._parts:
+            n_verdicts = part.try_again()
+            if n_verdicts:
+                self._requests = part
+                return n_verdicts
+        return 0
+
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether other workers have claimed some of it."""
+        return any(part.is_unfinished for part in self._parts)
 
     def give(self) -> Iterator[Request]:
         """Requests while the run is to go on and its budget allows."""
         while self._turn.goes_on and (request := self._next()) is not None:
             if self._turn.is_over_for(request):
-                self.n_left_out += len(request.repeats)
+                self._leave_out(request)
             elif self._meter is None or self._meter.admit(request):
                 self._account.begin(request.item.digest, request.item.item_id, len(request.repeats))
+                if self._ledger is not None:
+                    self._ledger.begin(request)
                 yield request
             elif self._meter.idle:
-                self.n_left_out += len(request.repeats)
+                self._leave_out(request)
                 self._turn.leave_out(request)
             else:
                 self._held_back, self._turn.is_held = request, True
 
     def _next(self) -> Request | None:
         held, self._held_back = self._held_back, None
+        if held is not None and isinstance(self._requests, ClaimedRequests):
+            self._requests.put_back(held)  # the claim may be lost by now
+            held = None
         return held or next(self._requests, None)
 
+    def _leave_out(self, request: Request) -> None:
+        self.n_left_out += len(request.repeats)
+        if self._ledger is not None:
+            self._ledger.leave_out(request)
+
     def keep(self, answers: Sequence[Answer]) -> int:
-        """Make answers durable, and only then count them; how many of them are failures."""
-        self._store.append_many(self.grader.grader_id, _rows(answers))
+        """Make answers durable, and only then count them; how many of them are failures.
+
+        Once they had to be kept elsewhere, nothing more is asked, and what is under way goes there too.
+        """
+        try:
+            self._store.append_many(self.grader.grader_id, _rows(answers))
+        except UnsavedError as error:
+            self._turn.stop_unsaved(error)
+            return 0
         if self._meter is not None:
             self._meter.settle(answers)
+        if self._ledger is not None:
+            self._ledger.end(answers, stopping=self._turn.control.stopping)
         return self._account.record(answers)
 
     def end_round(self) -> None:
         """What is still under way now was broken off."""
         if self._meter is not None:
             self._meter.close()
+        if self._ledger is not None and isinstance(self._requests, ClaimedRequests) and self._turn.unsaved is None:
+            for request in self._ledger.end_round():
+                self._requests.look_again(request)
 
     def note_session(self) -> None:
         """Write down how long all of it took, if anything came of it that was timed."""
-        if self._account.n_timed:
+        if self._account.n_timed and self._turn.unsaved is None:
             add_session(self._store, self.grader.grader_id, seconds=self.seconds, n_completions=self._account.n_timed)
 
     def summary(self) -> GraderSummary:

@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.text import Text
 
 from experiments.reports.escaping import visible
-from experiments.running.runner import Progress as RunProgress
+from experiments.running.progress_reports import Progress as RunProgress
 
 __all__ = ["open_progress"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import Protocol
 
+from experiments.errors import StoreError
 from experiments.running.account import RunSummary
 from experiments.running.budget import Budget, CostMeter, WorstCost, check_prices, count_paid
 from experiments.running.control import RunControl
@@ -15,49 +15,19 @@ from experiments.running.convoy import Convoy
 from experiments.running.grader_work import GraderWork, Turn
 from experiments.running.grouping import KeptEngine, group_graders
 from experiments.running.plan import build_plan
+from experiments.running.progress_reports import Progress, SilentProgress
 from experiments.running.question_order import question_ranks, split_waves, wave_size
+from experiments.running.shared_budget import SharedBudget, open_budget
+from experiments.running.sharing import Sharing, WorkerTerms
 from experiments.specs.experiment import Experiment
-from experiments.store.locks import BUDGET, hold_lock
+from experiments.store.locks import BUDGET
 from experiments.store.run_records import record_run
 from experiments.store.run_store import RunStore
 from graders.client import Draining, ModelClient
 from graders.dispatch.client import Stream, complete_together
 from graders.grader import Grader
 
-__all__ = ["Progress", "RunSummary", "SilentProgress", "run_experiment"]
-
-
-class Progress(Protocol):
-    """Who wants to know how far a run is."""
-
-    def start(self, title: str, n_pending: int) -> None:
-        """A grader begins, or several that are asked together; so many answers are to come."""
-        ...
-
-    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
-        """So many more answers are in the store, some of them failures.
-
-        ``cost`` is what those at work have cost in this run so far, in dollars and at least; ``None``
-        where no price is known.
-        """
-        ...
-
-    def wait(self, title: str) -> None:
-        """Another process is at work with this grader in this store; the run waits for it."""
-        ...
-
-
-class SilentProgress:
-    """Tells nobody."""
-
-    def start(self, title: str, n_pending: int) -> None:
-        """Do nothing."""
-
-    def advance(self, n: int, *, failures: int, cost: float | None) -> None:
-        """Do nothing."""
-
-    def wait(self, title: str) -> None:
-        """Do nothing."""
+__all__ = ["RunSummary", "run_experiment"]
 
 
 def run_experiment(
@@ -70,6 +40,7 @@ def run_experiment(
     worst_cost: WorstCost | None = None,
     control: RunControl | None = None,
     recorded: bool = True,
+    terms: WorkerTerms | None = None,
 ) -> RunSummary:
     """Ask for every verdict that the store lacks.
 
@@ -78,6 +49,8 @@ def run_experiment(
     Answers that come together are durable before the next are taken, so that an interruption
     anywhere loses no more than the requests in flight; running again continues. One process at a
     time works with a grader in a store, and one with a limit of cost; others wait and then find the work done.
+    In a store on a server there may be several instead: each claims what it asks, waits for what others have claimed,
+    and takes it over where they are lost; a limit of cost holds for all of them together.
 
     Parameters
     ----------
@@ -91,6 +64,8 @@ def run_experiment(
         How the run is stopped from outside; by default by Ctrl-C and SIGTERM.
     recorded
         Whether the store is to list it as a run; the answering of questions, or a wave of them, is a part of one.
+    terms
+        How this process takes part where others do too; by default under the run's id, until all is there.
 
     Raises
     ------
@@ -106,10 +81,20 @@ def run_experiment(
     if recorded:
         record_run(experiment, store)
     told, control = progress or SilentProgress(), control or RunControl()
+    if store.is_shared:
+        shared = Sharing(
+            store,
+            terms or WorkerTerms(experiment.run_id),
+            max_cost=max_cost,
+            waits_for_limit=lambda: told.wait("a limit of cost"),
+        )
+        with shared as sharing, _opened(open_budget(sharing, experiment, max_cost, worst_cost)) as share:
+            divided = recorded or terms is not None
+            return _run_graders(experiment, store, open_client, told, control, share, divided=divided, sharing=sharing)
     if max_cost is None:
         return _run_graders(experiment, store, open_client, told, control, None, divided=recorded)
     # Counted with the lock in hand: what another run with a limit has spent by then is in the store.
-    with hold_lock(store.path, BUDGET, lambda: told.wait("a limit of cost")):
+    with store.hold_lock(BUDGET, lambda: told.wait("a limit of cost")):
         budget = count_paid(max_cost, experiment, store, worst_cost)
         return _run_graders(experiment, store, open_client, told, control, budget, divided=recorded)
 
@@ -123,20 +108,22 @@ def _run_graders(
     budget: Budget | None,
     *,
     divided: bool,
+    sharing: Sharing | None = None,
 ) -> RunSummary:
     turn = Turn(control, question_ranks(experiment) if experiment.is_looked_at else {})
     works = [
-        GraderWork(grader, store, None if budget is None else CostMeter(budget, grader), turn)
+        GraderWork(grader, store, None if budget is None else CostMeter(budget, grader), turn, sharing)
         for grader in experiment.graders
     ]
-    run = _Run(experiment, store, open_client, progress, turn)
+    run = _Run(experiment, store, open_client, progress, turn, sharing)
+    run.budget = budget
     if experiment.is_looked_at:
         run.ask_by_question(works, divided=divided)
     else:
         run.ask_by_grader(works)
     n_left_out = sum(work.n_left_out for work in works)
     if budget is not None and n_left_out:
-        raise budget.error(experiment.run_id, n_left_out)
+        raise budget.error(experiment.run_id if sharing is None else sharing.terms.run_id, n_left_out)
     return RunSummary(experiment.run_id, tuple(work.summary() for work in works))
 
 
@@ -150,8 +137,11 @@ class _Run:
         open_client: Callable[[Grader], ModelClient],
         progress: Progress,
         turn: Turn,
+        sharing: Sharing | None,
     ) -> None:
         self._experiment = experiment
+        self._sharing = sharing
+        self.budget: Budget | None = None
         self._store = store
         self._open_client = open_client
         self._progress = progress
@@ -159,14 +149,24 @@ class _Run:
         self._together: Sequence[GraderWork] = ()
 
     def ask_by_grader(self, works: Sequence[GraderWork]) -> None:
-        """All questions to one grader, then to the next."""
-        for work in works:
-            with self._locked([work]), _sessions([work]):
-                n_pending = work.find(self._experiment)
-                if n_pending:
-                    with self._open_client(work.grader) as client:
-                        self._progress.start(work.grader.title, n_pending)
-                        self._ask([work], [client])
+        """All questions to one grader, then to the next; graders of one model, in a row, load it once."""
+        with KeptEngine(self._open_client) as engine:
+            if self._sharing is not None:
+                with _sessions(works):
+                    for work in works:
+                        self._ask_one(work, work.find(self._experiment), engine)
+                    self._take_over(works, self._sharing, engine)
+                return
+            for work in works:
+                with self._locked([work]), _sessions([work]):
+                    self._ask_one(work, work.find(self._experiment), engine)
+
+    def _ask_one(self, work: GraderWork, n_pending: int, engine: KeptEngine) -> None:
+        if n_pending:
+            with ExitStack() as stack:
+                client = engine.client(work.grader) or stack.enter_context(self._open_client(work.grader))
+                self._progress.start(work.grader.title, n_pending)
+                self._ask([work], [client])
 
     def ask_by_question(self, works: Sequence[GraderWork], *, divided: bool) -> None:
         """The first questions of the order to all graders, then the next, so that a look has them all.
@@ -178,11 +178,42 @@ class _Run:
         parts = split_waves(self._experiment) if divided and len(groups) > 1 else iter([self._experiment])
         title = f"{len(works)} graders, question by question"
         self._progress.start(title, build_plan(self._experiment, self._store).n_pending)
-        with KeptEngine(self._open_client) as engine, _sessions(works):
+        with _sessions(works), KeptEngine(self._open_client) as engine:
             for number, part in enumerate(parts):
                 # Forth and back: the engine that ends a wave begins the next, with its prompt still at hand.
                 for group in groups[:: -1 if number % 2 else 1]:
                     self._ask_group(group, part, engine)
+            if self._sharing is not None:
+                self._take_over(works, self._sharing, engine)
+
+    def _take_over(self, works: Sequence[GraderWork], sharing: Sharing, engine: KeptEngine) -> None:
+        """Wait for what other workers have claimed, and ask what they give back or lose, until all is there."""
+        told = False
+        while waiting := [work for work in works if work.waits_for_others]:
+            found = [n_verdicts for work in waiting if (n_verdicts := self._ask_rest(work, engine))]
+            if not found and not sharing.terms.waits:
+                return
+            if not found:
+                if not told:
+                    self._progress.wait(", ".join(work.grader.title for work in waiting))
+                told = True
+                with self._turn.control:
+                    self._pause(sharing)
+
+    def _ask_rest(self, work: GraderWork, engine: KeptEngine) -> int:
+        n_verdicts = work.take_over()
+        self._ask_one(work, n_verdicts, engine)
+        return n_verdicts
+
+    def _pause(self, sharing: Sharing) -> None:
+        """Give the others time, and what is set aside for nothing."""
+        if isinstance(self.budget, SharedBudget):
+            self.budget.give_back()
+        end = time.monotonic() + sharing.poll_seconds
+        while time.monotonic() < end:
+            if self._turn.control.stopping:
+                raise KeyboardInterrupt
+            time.sleep(0.05)
 
     def _ask_group(self, group: Sequence[GraderWork], part: Experiment, engine: KeptEngine) -> None:
         with self._locked(group), ExitStack() as stack:
@@ -202,9 +233,10 @@ class _Run:
     def _locked(self, works: Sequence[GraderWork]) -> Iterator[None]:
         """Nobody else asks these graders meanwhile. Locks are taken in one order: no two runs wait for each other."""
         with ExitStack() as stack:
-            for work in sorted(works, key=lambda work: work.grader.grader_id):
+            # Where several workers share the work, its items are claimed instead.
+            for work in () if self._sharing else sorted(works, key=lambda work: work.grader.grader_id):
                 waits = partial(self._progress.wait, work.grader.title)
-                stack.enter_context(hold_lock(self._store.path, work.grader.grader_id, waits))
+                stack.enter_context(self._store.hold_lock(work.grader.grader_id, waits))
             yield
 
     def _ask(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> None:
@@ -220,17 +252,26 @@ class _Run:
                     self._ask_round(works, clients)
                     if control.stopping:
                         raise KeyboardInterrupt
+                    if self._turn.is_held and self._sharing is not None:
+                        self._pause(self._sharing)
             finally:
                 for work in works:
                     work.seconds += time.perf_counter() - began
 
     def _ask_round(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> None:
+        for work in works:
+            work.begin_round()
         answers = complete_together(self._streams(works, clients))
         try:
             for batch in answers:
                 for place, together in batch.items():
                     n_failures = works[place].keep(together)
                     self._progress.advance(len(together), failures=n_failures, cost=_amount(self._together or works))
+            if self._turn.unsaved is not None:
+                raise self._turn.unsaved
+        except StoreError as error:
+            # Of a server that stays away the message that names the file is told.
+            raise (self._turn.unsaved or error) from error.__cause__
         finally:
             # What a client's generator holds is given back now, not when the error has been dealt with.
             answers.close()
@@ -239,12 +280,26 @@ class _Run:
 
     def _streams(self, works: Sequence[GraderWork], clients: Sequence[ModelClient]) -> list[Stream]:
         if not self._turn.ranks:
-            return [Stream(client, work.give()) for work, client in zip(works, clients, strict=True)]
+            return [
+                Stream(client, work.give(), partial(_may_ask, work, client))
+                for work, client in zip(works, clients, strict=True)
+            ]
         convoy = Convoy(self._turn.ranks, len(works), ahead=wave_size(len(self._turn.ranks)))
         return [
-            Stream(client, convoy.follow(place, work.give()), partial(convoy.may_take, place))
+            Stream(client, convoy.follow(place, work.give()), partial(_may_ask, work, client, convoy, place))
             for place, (work, client) in enumerate(zip(works, clients, strict=True))
         ]
+
+
+@contextmanager
+def _opened(budget: SharedBudget | None) -> Iterator[SharedBudget | None]:
+    """A shared budget; what is set aside in the end is what was spent, or may have been."""
+    try:
+        yield budget
+    finally:
+        if budget is not None:
+            with suppress(StoreError):  # unspent dollars then stay set aside until the session ends
+                budget.give_back()
 
 
 @contextmanager
@@ -255,6 +310,15 @@ def _sessions(works: Sequence[GraderWork]) -> Iterator[None]:
     finally:
         for work in works:
             work.note_session()
+
+
+def _may_ask(work: GraderWork, client: ModelClient, convoy: Convoy | None = None, place: int = 0) -> bool:
+    """Whether another call may be made; where claims are lost, those under way are the last of the round."""
+    if not work.has_lost_claims:
+        return convoy is None or convoy.may_take(place)
+    if isinstance(client, Draining):
+        client.drain()
+    return False
 
 
 def _drain_all(clients: Sequence[Draining]) -> None:

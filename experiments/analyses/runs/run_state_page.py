@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from experiments.analyses.runs.run_listing_page import cost_text, moment_text
 from experiments.analyses.runs.run_state import GraderState, RunState
+from experiments.analyses.runs.run_workers_page import workers_fields, workers_section
 from experiments.reports.call_times import seconds_text, time_fields
 from experiments.reports.document import Bars, Bullets, Document, Paragraph, Section, Table
 from experiments.reports.figures import DASH, count_text
 from experiments.reports.label_words import label_words
 from experiments.reports.plain import plain_value
+from experiments.store.worker_listing import WorkerState
 from graders.verdict import Usage
 
 __all__ = ["run_state_document", "run_state_fields"]
@@ -21,10 +23,12 @@ __all__ = ["run_state_document", "run_state_fields"]
 SCHEMA = "autorater.run/1"
 
 
-def run_state_document(state: RunState) -> Document:
-    """What the run is, how far it has come, and what to do next."""
-    sections = [_about(state), *_graders(state), *_rules(state), _progress(state), _next(state)]
-    return Document(tuple(sections))
+def run_state_document(state: RunState, workers: Sequence[WorkerState] | None = None) -> Document:
+    """What the run is, how far it has come, who is at work where several may be, and what to do next."""
+    sections = [_about(state), *_graders(state), *_rules(state), _progress(state)]
+    if workers is not None:
+        sections.append(workers_section(workers, {grader.grader_id: grader.number for grader in state.graders}))
+    return Document((*sections, _next(state)))
 
 
 def _about(state: RunState) -> Section:
@@ -99,13 +103,15 @@ def _next(state: RunState) -> Section:
     return Section("What to do next", 2, (Bullets(steps) if steps else Paragraph("Nothing can be done with it."),))
 
 
-def run_state_fields(state: RunState) -> dict[str, Any]:
-    """The state as plain values; what is not known is ``null``."""
+def run_state_fields(state: RunState, workers: Sequence[WorkerState] | None = None) -> dict[str, Any]:
+    """The state as plain values; what is not known is ``null``. ``workers`` only where several may be at work."""
+    shared = {} if workers is None else {"workers": workers_fields(workers)}
     return {
         "schema": SCHEMA,
         **{name: value for name, value in asdict(state).items() if name not in ("graders", "rules", "steps")},
         "rules": plain_value(state.rules),
         "graders": [_grader_fields(grader) for grader in state.graders],
+        **shared,
         "next": [{"command": step.command, "why": step.why} for step in state.steps],
     }
 
