@@ -103,6 +103,11 @@ def read_csv(path: Path, *, delimiter: str = ",", strict: bool = True, columns: 
 
     ``strict`` refuses text after a closing quote, which is otherwise joined to the field.
     ``columns`` are names to use in place of those on the first line.
+
+    Raises
+    ------
+    SetFileError
+        If the file is empty, or is no CSV.
     """
     text = read_text(path, SetFileError)
     records = _csv_records(text, path.name, delimiter=delimiter, strict=strict)

@@ -17,9 +17,9 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.question import Question
 from calibration_sets.records import ItemRecord, SetHeader
 from calibration_sets.strict import parse_model, raise_problems, shorten
-from calibration_sets.tables import Row, cell_text, read_table, refuse_queue
+from calibration_sets.tables import Row, Table, cell_text, read_table, refuse_queue
 
-__all__ = ["FIELDS", "import_table"]
+__all__ = ["FIELDS", "import_table", "map_table"]
 
 FIELDS = (
     "id",
@@ -78,8 +78,22 @@ def import_table(
     SetFileError
         For a field or column that does not exist, and for rows that make no set.
     """
-    _check_fields(mapping, path, has_questions=questions is not None)
-    table = read_table(path)
+    return map_table(
+        read_table(path), mapping, header, labels=labels, alias_separator=alias_separator, questions=questions
+    )
+
+
+def map_table(
+    table: Table,
+    mapping: Mapping[str, str],
+    header: SetHeader,
+    *,
+    labels: Mapping[str, str] | None = None,
+    alias_separator: str | None = None,
+    questions: Sequence[Question] | None = None,
+) -> CalibrationSet:
+    """The set in a table, however that was read; see :func:`import_table`."""
+    _check_fields(mapping, table.file, has_questions=questions is not None)
     refuse_queue(table)
     table.require(mapping)
     reader = _RowReader(mapping, labels or {}, alias_separator, _QuestionIndex(questions) if questions else None)
@@ -99,18 +113,18 @@ def import_table(
     return header.with_content(all_items, tuple(label for _, label in given.values()))
 
 
-def _check_fields(mapping: Mapping[str, str], path: Path, *, has_questions: bool) -> None:
+def _check_fields(mapping: Mapping[str, str], file: str, *, has_questions: bool) -> None:
     unknown = [field for field in mapping if field not in FIELDS and not field.startswith(_WIDE)]
     if unknown:
-        raise SetFileError(f"{path.name}: unknown field {', '.join(map(repr, unknown))}; expected {', '.join(FIELDS)}")
+        raise SetFileError(f"{file}: unknown field {', '.join(map(repr, unknown))}; expected {', '.join(FIELDS)}")
     needed = ["response"] if has_questions else ["question", "reference", "response"]
     missing = [field for field in needed if field not in mapping]
     if has_questions and not {"question_id", "question"} & set(mapping):
         missing.append("question_id or question")
     if missing:
-        raise SetFileError(f"{path.name}: no column mapped to {', '.join(missing)}; expected one for each")
+        raise SetFileError(f"{file}: no column mapped to {', '.join(missing)}; expected one for each")
     if "rater" in mapping and not {"id", "label"} <= set(mapping):
-        raise SetFileError(f"{path.name}: rater is mapped without id and label; expected all three")
+        raise SetFileError(f"{file}: rater is mapped without id and label; expected all three")
 
 
 def _add_item(items: dict[str, tuple[Row, Item]], row: Row, item: Item, *, may_repeat: bool) -> None:

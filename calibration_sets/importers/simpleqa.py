@@ -71,7 +71,7 @@ def _read_literal(row: Row) -> dict[str, Any]:
 
 
 def filled_cell(row: Row, column: str) -> str:
-    """The text of a cell that must say something, as published."""
+    """The text of a cell that must say something, as published; ``SetFileError`` where it is empty."""
     text: str = row.cells[column]
     if not text.strip():
         raise SetFileError(f"{row.where}: column {column!r} is empty; expected text")

@@ -9,6 +9,7 @@ import typer
 
 from experiments.commands.options import DEFAULT_STORE, Format, FormatOption, OutOption, StoreOption
 from experiments.commands.report_output import write_report
+from experiments.commands.tool_import import add_tool_commands
 from experiments.reports.report_file import check_report_file
 from experiments.running.verdict_import import import_verdicts
 from experiments.store.run_store import RunStore
@@ -17,11 +18,13 @@ __all__ = ["import_app"]
 
 import_app = typer.Typer(
     no_args_is_help=True,
-    help="""Bring in what graders have already said.
+    help="""Bring in what graders have already said: a table of verdicts, or another tool's files.
 
 \b
-Example:
+Examples:
   autorater import verdicts mine.csv --set probes --grader my-grader
+  autorater import inspect logs/*.eval
+  autorater import lm-eval samples_triviaqa_2026-11-30T10-00-00.jsonl --to trivia
 """,
 )
 
@@ -67,3 +70,6 @@ def import_verdicts_command(
         )
         typer.echo(f"run {run_id}", err=True)
         write_report(opened, run_id, None, output_format, out)
+
+
+add_tool_commands(import_app)
