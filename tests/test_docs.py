@@ -49,6 +49,7 @@ PAGES = (
     "docs/rubrics.md",
     "docs/services.md",
     "docs/models.md",
+    "docs/store.md",
 )
 FIGURES = (
     "docs/guide.md",
@@ -59,6 +60,10 @@ FIGURES = (
     "docs/statistics.md",
     "docs/decisions.md",
     "docs/regimes.md",
+    "docs/importing.md",
+    "docs/inspect.md",
+    "docs/python.md",
+    "docs/workers.md",
 )
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, *FIGURES)
 _FENCE = re.compile(r"^```(?P<about>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -11,11 +11,11 @@ __all__ = ["check_page_installed"]
 _PACKAGES = {"altair": "altair", "jinja2": "jinja2", "vl_convert": "vl-convert-python"}
 
 
-def check_page_installed() -> None:
-    """Raise ``ExperimentError`` if a library that the page is made with is missing."""
+def check_page_installed(asked: str = "--format html") -> None:
+    """Raise ``ExperimentError`` if a library that the page is made with is missing; ``asked`` begins it."""
     missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise ExperimentError(
-            f"--format html: {', '.join(missing)} not installed; expected what the page is made with: "
+            f"{asked}: {', '.join(missing)} not installed; expected what the page is made with: "
             'pip install "autorater-calibration[pages]"'
         )

@@ -1,0 +1,1 @@
+"""A stored run as pandas frames with documented columns; ``experiments`` offers them."""

@@ -1,0 +1,1 @@
+"""Graders and results in the tools that people already use: a scorer for Inspect, runs in MLflow."""
