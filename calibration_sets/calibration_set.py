@@ -13,6 +13,7 @@ from calibration_sets.scale import LabelScale
 __all__ = ["CalibrationSet", "Consensus", "LabelSource", "strict_majority"]
 
 LabelSource = Literal["human", "published", "construction"]
+"""Where labels come from: people, a publication, or the way in which an item was built."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 Level = Literal["nominal", "ordinal", "interval"]
+"""Level of measurement of a scale's labels."""
 
 PART_SEPARATOR = " + "
 """Joins the parts of a label that is a set of labels, in the order of their scale."""

@@ -11,6 +11,7 @@ Api = Literal["chat", "responses", "messages", "engine"]
 """The wire format: OpenAI's Chat Completions or Responses, Anthropic's Messages, or an engine in process."""
 
 TokenLimit = Literal["max_tokens", "max_completion_tokens", "max_output_tokens"]
+"""What a service calls the limit on a reply's tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ class Cost:
 
 
 NO_COST = Cost(0.0)
+"""Nothing, and all of it."""
 
 
 def cost(usage: Usage, price: Price | None, *, batch: bool = False) -> Cost:

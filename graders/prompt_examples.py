@@ -23,6 +23,7 @@ from graders.providers.declines import is_decline
 __all__ = ["FoundExample", "NumericOutcome", "check_numbers", "check_words", "find_prose_examples"]
 
 NumericOutcome = Literal["in", "out", "undecided"]
+"""What a range says of an example's number."""
 
 _KEYS = {
     "question": r"question",

@@ -244,7 +244,7 @@ def _check_digest(reference: str, prompt: GraderPrompt) -> None:
 
 
 def scan_library(folder: Path, origin: Origin) -> list[PromptEntry]:
-    """The entries of a library in order; none where the folder does not exist."""
+    """The entries of a library in order, none without the folder; ``PromptError`` for a file that is no version."""
     entries = []
     for path in sorted(folder.glob("*/*.md")):
         if not is_version(path.stem):

@@ -18,6 +18,7 @@ from graders.sampling import Channel
 __all__ = ["Finding", "Severity", "lint_prompt", "lint_text"]
 
 Severity = Literal["error", "warning"]
+"""Whether a finding stands in the way of publishing a prompt."""
 
 _CLOSING_WORDS = 60
 """So many words may follow an item: a reminder of the format, no rules."""

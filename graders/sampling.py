@@ -12,6 +12,7 @@ Channel = Literal["letter", "word", "json", "tool", "logprobs", "score", "reason
 """How the verdict is asked for and read."""
 
 CHANNELS: tuple[str, ...] = get_args(Channel)
+"""All of :data:`Channel`."""
 
 WRITTEN_CHANNELS: frozenset[str] = frozenset({"score", "reasons", "confidence", "concepts"})
 """Channels of a reply that is written out, its verdict at the end: decoding cannot be restricted to labels."""
@@ -23,6 +24,7 @@ Method = Literal["sampled", "exact"]
 """Whether repeats are drawn, or their distribution is computed from the label log-probabilities of one call."""
 
 METHODS: tuple[str, ...] = get_args(Method)
+"""All of :data:`Method`."""
 
 
 @dataclass(frozen=True, slots=True)

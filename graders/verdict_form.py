@@ -18,6 +18,7 @@ from graders.errors import GraderError
 __all__ = ["TOOL_NAME", "ListedLogprobs", "read_listed_logprobs", "spoken_labels", "verdict_schema"]
 
 TOOL_NAME = "give_verdict"
+"""Name of the tool by which a model gives its verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from calibration_sets.probes.fact import Question
 __all__ = ["CORRECT", "FIRST_RUBRIC", "INCORRECT", "NOT_ATTEMPTED", "RUBRIC", "Probe"]
 
 CORRECT, INCORRECT, NOT_ATTEMPTED = "CORRECT", "INCORRECT", "NOT_ATTEMPTED"
+"""The labels that a probe can hold by construction."""
 
 RUBRIC = "simpleqa_verified@1.0.0"
 """The rubric that every probe has a label under."""

@@ -48,6 +48,7 @@ _SCALE = "|".join(["hundred", *_SCALES])
 _IDLE_BEFORE = "".join(f"(?<!\\b{word}[ ])" for word in ("no", "the", "this", "that", "which", "every", "any", "each"))
 _IDLE_AFTER = r"(?!\s+(?:of|another|can|could|day|should|must|may|or)\b)"
 NUMBER_WORD_START = rf"(?<![\w-])(?:(?!one\b)(?:{_ANY})|{_IDLE_BEFORE}one{_IDLE_AFTER}|an?\s+(?:{_SCALE}))(?!\w)"
+"""A pattern that finds where a number in words begins; ``one`` and ``a`` count only where they are one."""
 # "eight thousand, two hundred": a comma goes on only into another hundred or scale
 _COMMA = rf"(?<=[dn]),\s+(?=(?:{_ANY})(?:[\s-]+(?:{_ANY}))?[\s-]+(?:{_SCALE})\b(?!\s+of\b))"
 _WORD = re.compile(rf"(\s+and\s+|\s*-\s*|{_COMMA}|\s+)?([a-z]+)(?![\w])", re.IGNORECASE)

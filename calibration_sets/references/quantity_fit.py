@@ -25,6 +25,7 @@ from calibration_sets.references.units import (
 __all__ = ["Fit", "Outcome", "RangeTarget", "fit_quantity", "target_of"]
 
 Outcome = Literal["in", "out", "undecided"]
+"""Whether a quantity lies in a range; ``undecided`` where it cannot be told."""
 
 # A response in one of these cannot be a reference in another of them.
 _PHYSICAL = frozenset(

@@ -16,6 +16,7 @@ __all__ = ["ASYMMETRY_FACTOR", "lint_reference"]
 # flags two: 12.27 in 12.14 to 12.89 (a typing error) and 33.7738 in 33.7586 to 33.8022; the next
 # longest ratio is 4 to 3 units, which is rounding.
 ASYMMETRY_FACTOR = Decimal("1.5")
+"""How many times longer than the other one side of a range may be before it is looked at."""
 _NUMERIC_DATE = re.compile(
     r"(?<![\w./-])([0-9]{1,2})(?:([/.-])([0-9]{1,2})\2(?:1[0-9]{3}|20[0-9]{2})|/([0-9]{1,2})/[0-9]{2})(?![\w/-]|\.\w)"
 )

@@ -15,6 +15,7 @@ __all__ = ["MAX_CHARACTERS", "ResponseReading", "committed_quantities", "read_re
 
 # Longer responses hold more numbers than a rule can weigh; leaving them to the grader bounds the work.
 MAX_CHARACTERS = 20_000
+"""Characters of a response that are read; of a longer one nothing is decided."""
 
 # Each makes the whole response undecided, wherever outside of a number it stands.
 _DOUBTS = (

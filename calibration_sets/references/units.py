@@ -156,6 +156,7 @@ CURRENCIES = frozenset(
         "hong_kong_dollar",
     ]
 )
+"""Canonical names of the currencies among the units."""
 SCALES = {
     "hundred": 10**2,
     "thousand": 10**3,
@@ -178,6 +179,7 @@ SCALES = {
     "trillion": 10**12,
     "tn": 10**12,
 }
+"""Word for a power of ten to its value."""
 # What may follow a unit: nothing that would make it the start of another word or of a power.
 _END = r"(?![^\W_]|[²³^])"
 
@@ -201,6 +203,7 @@ def _load() -> tuple[dict[str, Unit], dict[str, str], dict[str, str]]:
 
 
 UNITS, _SYMBOLS, _NAMES = _load()
+"""Canonical name to unit."""
 
 
 def _alternation(words: dict[str, str]) -> str:

@@ -24,6 +24,7 @@ PARTIAL_NOTE = (
     "Partial answers count as not attempted, as neither right nor wrong: so the index is that of the report, and F1 "
     "does not take them for attempts."
 )
+"""What a page says where partial answers were counted."""
 
 
 def merge_partial_answers(data: RunData) -> RunData:

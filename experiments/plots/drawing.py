@@ -31,6 +31,7 @@ Fields = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+"""Fonts of a figure, the first that is there."""
 ERRORS: Mapping[str, str] = {"false_negative": "false negatives", "false_positive": "false positives"}
 """Kinds of error, as links name them, in words."""
 

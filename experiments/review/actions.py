@@ -18,7 +18,7 @@ _ACTIONS: dict[str, EventKind] = {"skip": "skip", "flag": "flag", "unflag": "fla
 
 
 def label(desk: Desk, state: ReviewState, answer: Answer) -> str:
-    """Label an item, skip it, flag its reference, or write a note; the address of the next page."""
+    """Label an item, skip it, flag its reference or write a note, else ``ReviewError``; the next page's address."""
     new = _event(desk, answer, "label")
     if new.label is None:
         action = answer.fields.get("action", "")
@@ -32,7 +32,7 @@ def label(desk: Desk, state: ReviewState, answer: Answer) -> str:
 
 
 def adjudicate(desk: Desk, state: ReviewState, answer: Answer) -> str:
-    """Decide between labels that differ."""
+    """Decide between labels that differ; ``ReviewError`` where they do not."""
     if answer.digest not in state.adjudications and not state.differs(answer.digest):
         raise ReviewError("adjudication: the labels of this item do not differ (any more); expected some that do")
     desk.record(_event(desk, answer, "adjudicate"))
@@ -40,7 +40,7 @@ def adjudicate(desk: Desk, state: ReviewState, answer: Answer) -> str:
 
 
 def undo(desk: Desk, state: ReviewState, answer: Answer) -> str:
-    """Take back a decision that the page named, and go to its item."""
+    """Take back a decision that the page named, and go to its item; ``ReviewError`` where it named none."""
     target = answer.fields.get("target", "")
     if not (target.isascii() and target.isdigit() and len(target) < 19):
         raise ReviewError(f"undo: event {target[:20]!r}; expected the number of a decision")
@@ -52,7 +52,7 @@ def undo(desk: Desk, state: ReviewState, answer: Answer) -> str:
 
 
 def reveal(desk: Desk, state: ReviewState, answer: Answer) -> str:
-    """Show a rater what graders said of an item that the rater has labelled; that it was seen is recorded."""
+    """Show a rater what graders said of an item; ``ReviewError`` before the rater has labelled it. It is recorded."""
     keys = (ItemKey(answer.digest, answer.rater), ItemKey(answer.digest, answer.rater, adjudicates=True))
     if not any(key in state.standings and state.standings[key].label is not None for key in keys):
         raise ReviewError("verdicts: this item has no label of yours; expected one before they are shown")

@@ -64,7 +64,7 @@ class Desk:
             return read_state(self.review, self._events)
 
     def record(self, new: NewEvent) -> Recorded:
-        """Make an event durable."""
+        """Make an event durable; ``ReviewError`` for a note that is too long."""
         if new.note is not None and len(new.note) > LONGEST_NOTE:
             raise ReviewError(f"note: {len(new.note):,} characters; expected at most {LONGEST_NOTE:,}")
         return self._store.append(self.review, new)

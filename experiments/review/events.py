@@ -8,6 +8,7 @@ from typing import Literal
 __all__ = ["UNDOABLE", "Event", "EventKind", "NewEvent", "Recorded"]
 
 EventKind = Literal["label", "note", "flag", "skip", "undo", "reveal", "adjudicate"]
+"""What a labelling event does."""
 UNDOABLE: tuple[EventKind, ...] = ("label", "skip", "flag", "adjudicate")
 """What ``undo`` takes back: a note is changed by writing another one, and what was revealed has been seen."""
 

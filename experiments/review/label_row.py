@@ -8,7 +8,9 @@ from typing import Literal
 __all__ = ["LabelRow", "Part", "Role"]
 
 Role = Literal["label", "adjudication"]
+"""Whether a label is one rater's, or decides between raters."""
 Part = Literal["ranked", "random", "set"]
+"""How an item came into the queue."""
 
 
 @dataclass(frozen=True, slots=True)

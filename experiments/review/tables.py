@@ -7,6 +7,7 @@ from sqlalchemy import Boolean, Column, Connection, Integer, MetaData, String, T
 __all__ = ["SCHEMA", "about", "create_tables", "events", "reviews", "table_names"]
 
 SCHEMA = "autorater.labels/1"
+"""Name and version of a label store's tables."""
 
 _metadata = MetaData()
 about = Table("about", _metadata, Column("key", String, primary_key=True), Column("value", String, nullable=False))

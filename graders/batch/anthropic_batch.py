@@ -116,7 +116,7 @@ class AnthropicBatch:
         )
 
     def collect(self, job_id: str, requests: Mapping[str, Request]) -> Iterator[tuple[str, Reply | CallError]]:
-        """The lines of a job's results."""
+        """The lines of a job's results; ``StrangeJobError`` where the service knows no such job."""
         n_ours = n_others = 0
         for line in self._results(job_id):
             custom_id = line.get("custom_id") if line is not None else None

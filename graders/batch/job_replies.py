@@ -23,6 +23,7 @@ NO_CALL = ""
 """The id under which a line of results comes that is of none of a job's calls."""
 
 STRAY_LINE = CallError("unreadable_reply", "a line of the results is no JSON object, or of none of the job's calls")
+"""What becomes of a line of results that belongs to no call."""
 
 _SHORTEST_SECRET = 8
 """A shorter key, such as a local server's "none", may stand in a reply as a word."""

@@ -37,6 +37,7 @@ run. ``unsupported`` names a parameter that the model refuses: the service adapt
 """
 
 CALL_ERROR_KINDS: tuple[str, ...] = get_args(CallErrorKind)
+"""The kinds of :data:`CallErrorKind`, for looking up."""
 
 
 class CallError(Exception):

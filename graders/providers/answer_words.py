@@ -9,6 +9,7 @@ from collections.abc import Sequence
 __all__ = ["ARTICLES", "contains_words", "fold_diacritics", "number_words_to_digits", "split_words"]
 
 ARTICLES = frozenset({"a", "an", "the"})
+"""Words that make no difference between two answers."""
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _WHOLE_DECIMALS = re.compile(r"(?<![\d.])(\d+)\.0+(?![\d.])")
 _SIGN = re.compile(r"(?<![^\s(\[{:=,;$€£])[-−](?=\.?\d)")

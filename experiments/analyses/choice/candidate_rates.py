@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 ERROR_NAMES: tuple[ErrorName, ...] = ("false_negative_rate", "false_positive_rate", "error_rate")
+"""The rates of :data:`ErrorName`, in the order of tables."""
 LEAST_ITEMS = 10
 """Items that a part of a set needs before rates of it are worth printing."""
 

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 ErrorName = Literal["false_negative_rate", "false_positive_rate", "error_rate"]
+"""The rate that a choice wants low."""
 Form = Literal["grader", "panel", "cascade"]
 
 

@@ -31,6 +31,7 @@ from experiments.reports.plain import estimate_fields, plain_value
 __all__ = ["SCHEMA", "choice_document", "choice_fields"]
 
 SCHEMA = "autorater.choose/1"
+"""Name and version of the JSON form."""
 MOST_PAIRS = 30
 """More pairs than these are printed only where a finalist takes part; the plain values have all."""
 

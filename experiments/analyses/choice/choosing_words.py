@@ -22,6 +22,7 @@ RATE_WORDS: dict[ErrorName, str] = {
     "false_positive_rate": "false positives",
     "error_rate": "error rate",
 }
+"""Rate to its name for people."""
 FEW_QUESTIONS = 10
 MOST_NAMED = 6
 

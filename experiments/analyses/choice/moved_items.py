@@ -18,7 +18,9 @@ from experiments.stats.comparisons import PairedComparison, paired_comparison
 __all__ = ["DIRECTIONS", "Direction", "MovedItem", "MovedItems", "find_moved"]
 
 Direction = Literal["right to wrong", "wrong to right", "wrong to wrong"]
+"""How another wording moved a verdict, held against people's label."""
 DIRECTIONS: tuple[Direction, ...] = ("right to wrong", "wrong to right", "wrong to wrong")
+"""All of :data:`Direction`, in the order of tables."""
 
 SEED = 20261130
 

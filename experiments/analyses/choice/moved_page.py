@@ -15,6 +15,7 @@ from experiments.reports.plain import plain_value
 __all__ = ["SCHEMA", "moved_document", "moved_fields", "moved_text"]
 
 SCHEMA = "autorater.moved/1"
+"""Name and version of the JSON form."""
 NO_KIND = "(no kind)"
 
 

@@ -13,6 +13,7 @@ from experiments.stats.planning import detectable_difference, paired_power
 __all__ = ["MOST_QUESTIONS", "POWER", "Separation", "plan_separation"]
 
 POWER = 0.8
+"""Chance of finding a difference that is there, which a number of items is planned for."""
 MOST_QUESTIONS = 1_000_000
 """Nobody labels more; a number beyond it says that the two are practically equal."""
 

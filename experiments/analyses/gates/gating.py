@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 Outcome = Literal["pass", "fail", "undecided"]
+"""What a gate says of a rule; ``undecided`` where the data allow both."""
 
 _ABOUT_MISSING = ("coverage", "failure_rate")
 _OVERTURNED = "the missing verdicts could overturn that"

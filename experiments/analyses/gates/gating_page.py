@@ -16,6 +16,7 @@ from experiments.stats.intervals import few_clusters
 __all__ = ["SCHEMA", "gate_document", "gate_fields"]
 
 SCHEMA = "autorater.gate/1"
+"""Name and version of the JSON form."""
 
 _WORDS = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 

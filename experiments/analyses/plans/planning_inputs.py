@@ -20,6 +20,7 @@ from experiments.stats.repeats import correctness_components, variance_component
 __all__ = ["PairFigures", "Planned", "RunFigures", "read_pair_figures", "read_run_figures", "sole_items_per_question"]
 
 Planned = Literal["false_negative_rate", "false_positive_rate", "error_rate"]
+"""The rate that labels are planned for."""
 
 
 @dataclass(frozen=True, slots=True)

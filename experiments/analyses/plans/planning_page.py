@@ -16,6 +16,7 @@ __all__ = ["Answer", "plan_document", "plan_fields"]
 SCHEMA = "autorater.plan/1"
 
 Answer = LabelsAnswer | DifferenceAnswer | RepeatsAnswer | BudgetAnswer
+"""What a plan can answer."""
 
 _NAMES = {
     LabelsAnswer: "labels",

@@ -18,6 +18,7 @@ from experiments.reports.plain import estimate_fields, plain_value
 __all__ = ["SCHEMA", "probing_document", "probing_fields"]
 
 SCHEMA = "autorater.probe/1"
+"""Name and version of the JSON form."""
 
 
 def probing_document(probing: Probing, *, most: int) -> Document:

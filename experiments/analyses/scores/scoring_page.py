@@ -30,6 +30,7 @@ from experiments.stats.correction import CorrectedDifferences, ScoreCorrection
 __all__ = ["SCHEMA", "build_scoring_page", "scoring_fields"]
 
 SCHEMA = "autorater.score/1"
+"""Name and version of the JSON form."""
 
 Fields = dict[str, Any]
 

@@ -37,8 +37,10 @@ __all__ = [
 ]
 
 StratumField = Literal["respondent", "topic", "answer_type", "kind"]
+"""The field of an item that strata are made by."""
 
 FIELDS: tuple[StratumField, ...] = get_args(StratumField)
+"""All of :data:`StratumField`."""
 
 NO_STRATUM = "(none)"
 """The stratum of items that do not say."""

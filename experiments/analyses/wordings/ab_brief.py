@@ -60,7 +60,13 @@ def pooled_brief(result: WordingResult) -> Section:
 
 
 def graded_section(result: WordingResult) -> Section:
-    """Of scores that are corrected: the average effects as graded beside them, and what the rule says of either."""
+    """Of scores that are corrected: the average effects as graded beside them, and what the rule says of either.
+
+    Raises
+    ------
+    ValueError
+        If the comparison is not of corrected scores.
+    """
     graded = result.as_graded
     if graded is None:
         raise ValueError("as_graded: none; expected a comparison of corrected scores")

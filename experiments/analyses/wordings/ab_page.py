@@ -30,6 +30,7 @@ from experiments.reports.figures import count_of, count_text, percent
 __all__ = ["SCHEMA", "ab_document", "ab_fields"]
 
 SCHEMA = "autorater.ab/1"
+"""Name and version of the JSON form."""
 
 FEW_CELLS = 12
 """Grids of no more cells than this are shown cell by cell."""

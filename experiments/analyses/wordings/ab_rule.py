@@ -76,7 +76,7 @@ def _checks_by_wording(result: WordingResult) -> Section:
 
 
 def looks_section(result: WordingResult) -> Section:
-    """Every check at the last look."""
+    """Every check at the last look; ``ValueError`` for a comparison without looks."""
     looks = result.looks
     if looks is None:
         raise ValueError("looks: none; expected a comparison that may be looked at while it runs")

@@ -29,6 +29,7 @@ from experiments.stats.comparisons.wording_rule import RuleCheck, WordingRule, d
 __all__ = ["RESAMPLES", "AdoptedWording", "WordingComparison", "WordingResult", "compare_wordings"]
 
 RESAMPLES = 10_000
+"""Draws of a bootstrap or sign-flip test."""
 
 
 @dataclass(frozen=True, slots=True)

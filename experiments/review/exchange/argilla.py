@@ -15,6 +15,7 @@ from experiments.review.review_record import Review, WorkItem
 __all__ = ["DISPUTED", "render_settings", "user_id", "write_records"]
 
 DISPUTED, SOUND = "yes", "no"
+"""Argilla's answers to whether the reference is doubtful."""
 _USERS = uuid.UUID("4a3d2b1c-8f0e-5a6b-9c7d-0e1f2a3b4c5d")
 _FIELDS = (
     ("question", "Question"),

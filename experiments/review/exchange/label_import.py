@@ -19,6 +19,7 @@ from experiments.review.review_record import Review
 __all__ = ["ImportCounts", "OnConflict", "import_labels"]
 
 OnConflict = Literal["refuse", "keep", "replace"]
+"""What happens to a label that differs from the one that is there."""
 _NOTHING = Standing()
 _TRIES = 20
 """So often an import looks again, because somebody labelled while it compared."""

@@ -15,6 +15,7 @@ from experiments.review.review_record import Review, WorkItem
 __all__ = ["DISPUTED", "render_config", "write_tasks"]
 
 DISPUTED = "The reference is wrong or doubtful"
+"""Label Studio's choice for a doubtful reference."""
 _SHOWN = (("question", "Question"), ("reference", "Reference"), ("range", "Acceptable range"), ("response", "Response"))
 
 

@@ -26,6 +26,7 @@ COLUMNS = (
     "item_id", "question", "reference", "response", "rater", "label", "note", "disputed", "blind", "labelled_at",
     "role", "part", "probability", "item_digest",
 )  # fmt: skip
+"""Columns of an exported table, in their order."""
 _OF_A_QUEUE = frozenset({"row", "reason", "verdicts", "run", "queue"})
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
