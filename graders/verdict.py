@@ -24,6 +24,7 @@ Failure = Literal["empty", "truncated", "refused", "unparsed", "ambiguous", "off
 """Why there is no label. All but ``not_answered`` come from parsing a reply; that one is a call without a reply."""
 
 FAILURES: tuple[str, ...] = get_args(Failure)
+"""All of :data:`Failure`."""
 
 ParserRule = Literal["robust", "official", "label"]
 """How a reply is read. ``label`` takes it as a label of the scale, spelt exactly; for imported verdicts."""
@@ -84,6 +85,9 @@ class Completion:
         Why there is no label, where an imported reply came with that instead; its text is not read.
     fingerprint
         What the service calls the state of its backend, where it says.
+    turns
+        Of a conversation in which documents were opened, the turns before its reply, oldest first: what the model
+        ``said``, the arguments that it ``asked`` with, and the numbers of the documents ``opened``.
     call_time
         How long its call took; ``None`` where nobody timed one: batch jobs, recordings, imports. Neither
         compared nor spelt out: the same reply is the same however long it took.
@@ -99,6 +103,7 @@ class Completion:
     stated_failure: Failure | None = None
     other_logprobs: tuple[float, ...] = ()
     fingerprint: str | None = None
+    turns: tuple[Mapping[str, Any], ...] = ()
     call_time: CallTime | None = field(default=None, compare=False, repr=False)
 
     def timed(self, call_time: CallTime) -> Completion:
@@ -115,6 +120,7 @@ class Completion:
             self.stated_failure,
             self.other_logprobs,
             self.fingerprint,
+            self.turns,
             call_time,
         )
 

@@ -268,6 +268,16 @@ def test_a_changed_document_is_another_question_and_another_run(tmp_path: Path) 
     assert [one.item_id for one, other in both if one.digest != other.digest] == ["q1", "q2"]
 
 
+def test_documents_as_text_are_the_same_run_whether_or_not_it_is_said(tmp_path: Path) -> None:
+    write_questions(tmp_path / "questions")
+
+    def run_id(more: str) -> str:
+        return load_experiment(str(write_experiment(tmp_path, "http://127.0.0.1:9/v1", more=more))).run_id
+
+    assert run_id('documents = "text"') == run_id("")
+    assert run_id("repeats = 3") != run_id("")
+
+
 def test_calls_are_priced_by_what_each_regime_shows(tmp_path: Path) -> None:
     write_questions(tmp_path / "questions", filler=4000)
     loaded = load_experiment(str(write_experiment(tmp_path, "http://127.0.0.1:9/v1")))

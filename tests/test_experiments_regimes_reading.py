@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,13 @@ from regime_samples import write_experiment, write_questions
 import cli
 from experiments.errors import SpecError
 from experiments.respondents.responses import as_asking
+from experiments.running.budget import count_paid
 from experiments.specs.experiment import load_experiment
 from experiments.store.run_store import RunStore
 from graders.client import Request
+from graders.dispatch import retry
 from graders.providers import anthropic_service, openai_service
+from graders.reading_turns import count_opened
 from graders.token_estimate import estimate_request
 from graders.verdict import Completion
 
@@ -116,11 +120,12 @@ def test_documents_are_opened_one_at_a_time_and_the_whole_is_one_answer(
     assert means["instruction_only"] == 0
     for prompt, n_documents in (("related_documents", [1] * 12), ("full_set", sorted([1, 2, 3] * 4))):
         found = completions(tmp_path, path, prompt)
-        assert sorted(len(one.effective_sampling["opened"]) for one in found) == n_documents
+        assert sorted(count_opened(one.turns) for one in found) == n_documents
         for one in found:
-            n_turns = len(one.effective_sampling["opened"]) + 1
+            n_turns = count_opened(one.turns) + 1
             assert (one.usage.input_tokens, one.usage.output_tokens) == (100 * n_turns, 7 * n_turns)
-            assert len(one.effective_sampling["turns"]) == n_turns - 1
+            assert [turn["opened"] for turn in one.turns] == [[number] for number in range(1, n_turns)]
+            assert not {"turns", "opened"} & set(one.effective_sampling), "they are no settings"
             assert one.text == "I have read it; worth 1."
 
 
@@ -228,6 +233,39 @@ def test_what_was_paid_before_a_conversation_was_given_up_stands_on_the_bill(tmp
     with RunStore(tmp_path / "s.sqlite", must_exist=True) as store:
         usages = list(store.failed_usage(answering.respondents[1].grader.grader_id))
     assert [one.input_tokens if one else None for one in usages] == [100] * N_QUESTIONS
+
+
+@pytest.mark.parametrize("api", ["chat", "messages"])
+def test_turns_before_a_connection_that_stays_broken_are_spent(
+    tmp_path: Path, autorater: Run, monkeypatch: pytest.MonkeyPatch, api: str
+) -> None:
+    """The turns are known to be paid; that the call which broke was paid, too, stays possible."""
+    monkeypatch.setattr(retry, "_FIRST_RETRY", 0.005)
+
+    class Breaking(ReadingServer):
+        async def _meet(self, request: Any, body: dict[str, Any], fault: Fault) -> Any:
+            breaks = len(texts_handed_back(body)) == 2 and "passes Lock C" in json.dumps(body)
+            return await super()._meet(request, body, DropConnection() if breaks else fault)
+
+    with Breaking() as server:
+        path = write_reading(tmp_path, server, api=api, more='repeats = 1\nregimes = ["full_set"]')
+        autorater("run", path)
+    loaded = load_experiment(str(path))
+    assert loaded.answering is not None
+    grader = loaded.answering.respondents[0].grader
+    n_attempts = retry.MOST_ATTEMPTS["connection"]
+    with RunStore(tmp_path / "s.sqlite", must_exist=True) as store:
+        failures = [failure for _, failure in store.iter_call_failures(grader.grader_id)]
+        newest = list(store.call_failures(grader.grader_id).values())
+        budget = count_paid(1.0, as_asking(loaded), store)
+        worst = count_paid(1.0, as_asking(loaded), store, lambda _request, _grader: 0.0625)
+    assert Counter(one.reason for one in failures) == {"connection": n_attempts, "broken_off": 1}
+    assert [(one.usage.input_tokens, one.usage.output_tokens) for one in failures if one.usage] == [(200, 14)]
+    assert [one.reason for one in newest] == ["connection"], "that is why there is no answer"
+    # All finished turns, of this conversation and of the others, at a dollar a million tokens.
+    n_turns = N_DOCUMENTS + N_QUESTIONS - 2
+    assert budget.spent == pytest.approx(107 * n_turns / 1e6)
+    assert worst.uncertain == pytest.approx(n_attempts * 0.0625)
 
 
 def test_a_service_that_refuses_tools_stops_the_run(tmp_path: Path, autorater: Run) -> None:

@@ -40,6 +40,7 @@ completions = st.builds(
     stated_failure=st.sampled_from([None, "refused"]),
     other_logprobs=st.lists(floats, max_size=4).map(tuple),
     fingerprint=st.one_of(st.none(), texts),
+    turns=st.lists(st.dictionaries(texts, plain, max_size=3), max_size=3).map(tuple),
     call_time=st.one_of(st.none(), st.builds(CallTime, st.floats(0, 1e6), st.integers(1, 1000))),
 )
 
@@ -60,6 +61,7 @@ def test_any_completion_comes_back_as_it_was(original: Completion) -> None:
     assert repr(loaded) == repr(original)
     assert loaded.call_time == original.call_time
     assert isinstance(loaded.other_logprobs, tuple)
+    assert isinstance(loaded.turns, tuple)
 
 
 @given(completions)
@@ -77,7 +79,7 @@ def test_any_usage_comes_back(usage: Usage) -> None:
 @given(completions)
 def test_records_of_the_first_version_are_read(original: Completion) -> None:
     fields = asdict(original)
-    for name in ("other_logprobs", "fingerprint", "call_time"):
+    for name in ("other_logprobs", "fingerprint", "turns", "call_time"):
         del fields[name]
     for name in ("cache_write_tokens", "reasoning_tokens"):
         del fields["usage"][name]
@@ -95,6 +97,16 @@ def test_what_is_as_usual_takes_no_room_and_what_is_no_json_is_not_refused() -> 
     assert json.loads(dump_completion(Completion("A", "m"))) == {"text": "A", "served_model": "m"}
     odd = load_completion(dump_completion(Completion("A", "m", effective_sampling={"path": Path("x"), "n": math.inf})))
     assert odd.effective_sampling == {"path": repr(Path("x")), "n": math.inf}
+
+
+def test_turns_that_were_kept_among_the_settings_are_none_of_them() -> None:
+    turns = [{"said": "I look.", "asked": ['{"number": 2}'], "opened": [2]}, {"said": None, "asked": [9], "opened": []}]
+    settings = {"temperature": 1.0, "turns": turns, "opened": [2]}
+    old = load_completion(json.dumps({"text": "A", "served_model": "m", "effective_sampling": settings}))
+    assert old == Completion("A", "m", effective_sampling={"temperature": 1.0}, turns=tuple(turns))
+    assert load_completion(dump_completion(old)) == old
+    own = load_completion('{"text": "A", "served_model": "m", "effective_sampling": {"turns": 3}}')
+    assert own.effective_sampling == {"turns": 3}, "a setting of that name alone is a setting"
 
 
 # --- failed calls ---------------------------------------------------------------------------------------------

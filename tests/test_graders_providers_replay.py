@@ -146,6 +146,9 @@ completions = st.builds(
     effective_sampling=st.dictionaries(st.text(string.ascii_letters, min_size=1), st.floats(0, 2), max_size=2),
     stated_label=st.one_of(st.none(), texts),
     stated_failure=st.sampled_from([None, "refused", "truncated"]),
+    turns=st.lists(st.fixed_dictionaries({"said": texts, "opened": st.lists(st.integers(1, 9), max_size=1)})).map(
+        tuple
+    ),
     other_logprobs=st.lists(st.floats(-99, 0), max_size=3).map(tuple),
     fingerprint=st.one_of(st.none(), texts),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from experiments.regimes.regime_names import REGIMES, RegimeName
 
@@ -119,7 +119,7 @@ class AnsweringSpec(_AskingSpec):
 class RegimesSpec(_AskingSpec):
     """``[regimes]``: each question under each regime to each model.
 
-    Documents are text in the prompt, in one turn, or with ``tool`` opened one at a time. Nothing said is ``text``.
+    Documents are text in the prompt, in one turn, or with ``tool`` opened one at a time; ``None`` is text, too.
     """
 
     regimes: list[RegimeName] = Field(default=list(REGIMES), min_length=1)
@@ -127,6 +127,12 @@ class RegimesSpec(_AskingSpec):
     max_characters: int = Field(default=30_000, ge=100)
     max_tokens: int = Field(default=4096, ge=1)
     repeats: int = Field(default=2, ge=1, le=1000)
+
+    @field_validator("documents")
+    @classmethod
+    def _name_default_once(cls, given: str | None) -> str | None:
+        """Text is ``None``: what is asked is the same whether or not it is said, and so is its run."""
+        return None if given == "text" else given
 
 
 class DecisionSpecs(_Strict):

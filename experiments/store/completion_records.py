@@ -35,6 +35,8 @@ def dump_completion(completion: Completion) -> str:
         fields["other_logprobs"] = completion.other_logprobs
     if completion.fingerprint is not None:
         fields["fingerprint"] = completion.fingerprint
+    if completion.turns:
+        fields["turns"] = completion.turns
     if completion.call_time is not None:
         fields["call_time"] = [completion.call_time.seconds, completion.call_time.n_completions]
     return _encode(fields)
@@ -46,6 +48,7 @@ def load_completion(payload: str) -> Completion:
     fields["usage"] = _read_usage(fields.get("usage"))
     if "other_logprobs" in fields:
         fields["other_logprobs"] = tuple(fields["other_logprobs"])
+    _read_turns(fields)
     if "call_time" in fields:
         fields["call_time"] = CallTime(*fields["call_time"])
     return Completion(**fields)
@@ -78,6 +81,16 @@ def _usage_counts(usage: Usage) -> list[int | None]:
     while counts and counts[-1] is None:
         counts.pop()
     return counts
+
+
+def _read_turns(fields: dict[str, Any]) -> None:
+    settings = fields.get("effective_sampling", {})
+    if "opened" in settings and "turns" in settings:
+        # Earlier versions wrote turns among the settings, and again what was opened, which stands in each of them.
+        del settings["opened"]
+        fields["turns"] = settings.pop("turns")
+    if "turns" in fields:
+        fields["turns"] = tuple(fields["turns"])
 
 
 def _read_usage(stored: Any) -> Usage:

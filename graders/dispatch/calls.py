@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from graders.client import Answer, Request
 from graders.dispatch.retry import MOST_ATTEMPTS
 from graders.dispatch.service import CallError
-from graders.verdict import CallFailure
+from graders.verdict import CallFailure, Usage
 
 __all__ = ["Call"]
 
@@ -20,6 +20,9 @@ _MOST_FORMS = 8
 _MOST_MOVED = 12
 """Failures of a server with a healthy one beside it that cost a call none of its attempts."""
 
+_BROKEN_OFF = "broken_off"
+"""Reason that what a conversation's turns cost is kept under; the call that broke it may have cost something too."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -31,10 +34,12 @@ class Call:
     n_throttled: int = 0
     n_forms: int = 0
     n_moved: int = 0
+    paid_before: Usage | None = None
 
     def note(self, error: CallError) -> None:
         """Keep what went wrong, with what it cost."""
         self.failures.append(CallFailure(error.kind, error.message, error.usage))
+        self.paid_before = error.paid_before
 
     def may_take_another_form(self) -> bool:
         """Count a refused parameter."""
@@ -81,7 +86,9 @@ class Call:
     def given_up(self) -> list[Answer]:
         """No completion: the last failure is the outcome of each repeat, the earlier ones are its history."""
         repeats, digest = self.request.repeats, self.request.item.digest
-        last = self.failures[-1]
-        first = Answer(digest, repeats[0], last, tuple(self.failures[:-1]))
+        *earlier, last = self.failures
+        if self.paid_before is not None:
+            earlier.append(CallFailure(_BROKEN_OFF, "turns of a conversation that came to no reply", self.paid_before))
+        first = Answer(digest, repeats[0], last, tuple(earlier))
         # What the call cost stands at its first repeat alone.
         return [first, *(Answer(digest, repeat, replace(last, usage=None)) for repeat in repeats[1:])]

@@ -44,7 +44,8 @@ class CallError(Exception):
     """One call went wrong.
 
     ``message`` fits one line and holds no key. ``retry_after`` is in seconds from now, as the
-    service asked. ``parameter`` names what was refused. ``usage`` is what the call cost all the same.
+    service asked. ``parameter`` names what was refused. ``usage`` is what the call cost all the same;
+    ``paid_before`` is what stands on the bill beside it if the call is given up: turns of a conversation.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class CallError(Exception):
         self.retry_after = retry_after
         self.parameter = parameter
         self.usage = usage
+        self.paid_before: Usage | None = None
         self.headers = headers or {}
 
 

@@ -145,12 +145,8 @@ class Ending:
         """The answer in the last reply as that of the whole conversation."""
         if not isinstance(answer.outcome, Completion):
             return answer
-        outcome, turns = answer.outcome, {"turns": self.reading.turns, "opened": self.reading.opened}
-        whole = replace(
-            outcome,
-            usage=_add(self.reading.tell(), outcome.usage),
-            effective_sampling={**outcome.effective_sampling, **turns},
-        )
+        usage = _add(self.reading.tell(), answer.outcome.usage)
+        whole = replace(answer.outcome, usage=usage, turns=tuple(self.reading.turns))
         return replace(answer, outcome=whole if self.stop is None else replace(whole, text=None, stop_reason=self.stop))
 
 
@@ -200,7 +196,8 @@ async def read_documents(
     Raises
     ------
     CallError
-        If a turn went wrong; ``usage`` has what was paid before, where nothing else may have been.
+        If a turn went wrong. ``usage`` has what was paid before, where nothing else may have been; else that is
+        ``paid_before``, which comes on top if nothing more comes of the conversation.
     UnsupportedError
         If the model takes no tools.
     """
@@ -212,10 +209,16 @@ async def read_documents(
             raise UnsupportedError(
                 f"{name}: takes no tools ({error.message}); expected a model that does, or documents as text"
             ) from error
-        told_all = error.usage is not None or error.kind not in _MAY_BE_BILLED
-        if told_all and reading.untold != _NOTHING:
-            error.usage = _add(reading.tell(), error.usage or _NOTHING)
+        if reading.untold != _NOTHING:
+            _tell_what_was_paid(error, reading)
         raise
+
+
+def _tell_what_was_paid(error: CallError, reading: Reading) -> None:
+    if error.usage is None and error.kind in _MAY_BE_BILLED:
+        error.paid_before = reading.untold
+    else:
+        error.usage = _add(reading.tell(), error.usage or _NOTHING)
 
 
 async def _converse(request: Request, reading: Reading, wire: Wire, seconds: float, name: str) -> Ending:

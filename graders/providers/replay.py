@@ -79,6 +79,7 @@ class _CompletionLine(_Key):
     stated_failure: Failure | None = None
     other_logprobs: list[float] = Field(default_factory=list)
     fingerprint: str | None = None
+    turns: list[dict[str, Any]] = Field(default_factory=list)
 
     def recorded(self) -> Recorded:
         return Recorded(
@@ -95,6 +96,7 @@ class _CompletionLine(_Key):
                 stated_failure=self.stated_failure,
                 other_logprobs=tuple(self.other_logprobs),
                 fingerprint=self.fingerprint,
+                turns=tuple(self.turns),
             ),
             self.seconds,
         )
@@ -283,4 +285,5 @@ def _completion_fields(answer: Completion) -> dict[str, Any]:
         "stated_failure": answer.stated_failure,
         "other_logprobs": answer.other_logprobs,
         "fingerprint": answer.fingerprint,
+        **({"turns": answer.turns} if answer.turns else {}),
     }

@@ -164,8 +164,7 @@ class SdkConnection(ABC):
         cause = _chain(error)[-1]
         # Hidden before it is cut: half a key is no longer found.
         told = " ".join(hide_secrets(f"{type(cause).__name__} {cause}", self.key).split())[:_LONGEST_CAUSE]
-        reached = not any(isinstance(one, _connect_errors()) for one in _chain(error))
-        return CallError("connection" if reached else "unreachable", f"{self.base_url}: no reply, {told}")
+        return CallError("connection" if _was_reached(error) else "unreachable", f"{self.base_url}: no reply, {told}")
 
     def _without_key(self, content: bytes) -> bytes:
         """A reply without our key, should the service tell it back: replies are stored."""
@@ -247,13 +246,15 @@ def _aiohttp() -> Any:
     return aiohttp
 
 
-def _connect_errors() -> tuple[type[Exception], ...]:
-    """What says that no connection was made, so that no call can have been paid for."""
+def _was_reached(error: Exception) -> bool:
+    """Whether a connection was made; where none was, no call can have been paid for."""
     import httpx2
 
-    aiohttp = _aiohttp()
-    others = () if aiohttp is None else (aiohttp.ClientConnectorError,)
-    return (httpx2.ConnectError, ConnectionRefusedError, socket.gaierror, *others)
+    chain, aiohttp = _chain(error), _aiohttp()
+    if aiohttp is not None and any(isinstance(one, aiohttp.ClientConnectionError) for one in chain):
+        # Anthropic's transport tells a connection that was lost as one that was not made: its cause knows better.
+        return not any(isinstance(one, aiohttp.ClientConnectorError) for one in chain)
+    return not any(isinstance(one, httpx2.ConnectError | ConnectionRefusedError | socket.gaierror) for one in chain)
 
 
 def _chain(error: BaseException) -> list[BaseException]:
