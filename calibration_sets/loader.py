@@ -14,7 +14,8 @@ value of another type is an error that names file and line.
     One JSON object a line, records end at line feeds only. Needed: ``id``, ``question``,
     ``reference`` (as published), ``response`` (may be empty, not null). If wanted: ``aliases`` (list
     of strings), ``cluster`` (default: derived from the question's text), ``kind``, ``topic``,
-    ``answer_type``, ``respondent`` (strings), ``metadata`` (object).
+    ``answer_type``, ``respondent`` (strings), ``metadata`` (object). In its place there may be
+    ``items.parquet``, a file or a folder of parts, with the same keys as columns.
 
 ``human_labels.jsonl``
     One JSON object a line, one line for each rater, item and rubric. Needed: ``item`` (an id of
@@ -32,13 +33,27 @@ from pathlib import Path
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.errors import SetFileError, SetNotFoundError
 from calibration_sets.item import HumanLabel, Item
+from calibration_sets.parquet_items import read_parquet_items
 from calibration_sets.records import ItemRecord, LabelRecord, ScaleRecord, SetRecord
 from calibration_sets.scale import LabelScale
 from calibration_sets.strict import parse_model, raise_problems, read_rows, read_toml, shorten
 
-__all__ = ["ITEMS", "LABELS", "SET", "list_shipped_sets", "load_set", "read_items", "read_label_records"]
+__all__ = [
+    "ITEMS",
+    "ITEMS_PARQUET",
+    "LABELS",
+    "SET",
+    "list_shipped_sets",
+    "load_set",
+    "read_items",
+    "read_label_records",
+]
 
 SET, ITEMS, LABELS = "set.toml", "items.jsonl", "human_labels.jsonl"
+"""The files of a set's folder."""
+
+ITEMS_PARQUET = "items.parquet"
+"""The items of a large set, in the place of ``items.jsonl``."""
 
 _SHIPPED = Path(__file__).parent / "data"
 
@@ -62,7 +77,7 @@ def load_set(name_or_path: str | Path) -> CalibrationSet:
     """
     folder = _find_folder(name_or_path)
     record = _read_header(folder / SET)
-    items = read_items(folder / ITEMS)
+    items = read_items(folder)
     labels = _read_labels(folder / LABELS, record, items)
     header = record.to_header()
     return header.with_content(items, labels)
@@ -98,8 +113,13 @@ def _read_header(path: Path) -> SetRecord:
     return record
 
 
-def read_items(path: Path) -> tuple[Item, ...]:
-    """The items of an ``items.jsonl``, in the order of the file; at least one."""
+def read_items(folder: Path) -> tuple[Item, ...]:
+    """The items of a set's folder, in the order of the file; ``SetFileError`` without any."""
+    path, parquet = folder / ITEMS, folder / ITEMS_PARQUET
+    if parquet.exists():
+        if path.exists():
+            raise SetFileError(f"{folder}: {ITEMS} and {ITEMS_PARQUET}, both present; expected one of them")
+        return read_parquet_items(parquet)
     records = read_rows(ItemRecord, path, SetFileError)
     raise_problems(_repeated(path.name, "id", [(record.id, line) for line, record in records]), SetFileError)
     if not records:

@@ -30,6 +30,8 @@ __all__ = [
     "read_text",
     "read_toml",
     "shorten",
+    "text_problem",
+    "validate_row",
 ]
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -157,7 +159,7 @@ def parse_json(text: str) -> Any:
     except RecursionError:
         raise ValueError("JSON nested too deeply; expected plain values") from None
     # Only an escape can bring in what a file in UTF-8 and JSON's own rules keep out.
-    problem = _text_problem(value) if "\\u" in text or _SURROGATE.search(text) else None
+    problem = text_problem(value) if "\\u" in text or _SURROGATE.search(text) else None
     if problem:
         raise ValueError(problem)
     return value
@@ -197,16 +199,16 @@ def _finite_float(text: str) -> float:
     return number
 
 
-def _text_problem(value: Any) -> str | None:
+def text_problem(value: Any) -> str | None:
     """What is wrong with the strings inside plain data, or ``None``."""
     if isinstance(value, str):
         if _SURROGATE.search(value):
             return f"half a surrogate pair in {ascii(value)[:MOST_SHOWN]}; expected whole characters"
         return f"a null character in {shorten(value)}; expected text without one" if "\0" in value else None
     if isinstance(value, Mapping):
-        return next(filter(None, map(_text_problem, [*value, *value.values()])), None)
+        return next(filter(None, map(text_problem, [*value, *value.values()])), None)
     if isinstance(value, list):
-        return next(filter(None, map(_text_problem, value)), None)
+        return next(filter(None, map(text_problem, value)), None)
     return None
 
 
@@ -220,7 +222,7 @@ def read_toml(path: Path, error_type: type[Exception]) -> dict[str, Any]:
         if place:
             raise error_type(f"{path.name}:{place[2]}: not TOML, {place[1]} at column {place[3]}") from None
         raise error_type(f"{path.name}: not TOML, {error}") from None
-    problem = _text_problem(data)
+    problem = text_problem(data)
     if problem:
         raise error_type(f"{path.name}: {problem}")
     return data
@@ -232,7 +234,7 @@ def parse_model(model_type: type[ModelT], data: Mapping[str, Any], where: str, e
     ``where`` opens each message, such as ``items.jsonl:7``. Models should be strict and forbid
     extra keys; unknown and missing keys are then named together with what there is.
     """
-    model, problems = _validate(model_type, data, where)
+    model, problems = validate_row(model_type, data, where)
     raise_problems(problems, error_type)
     assert model is not None
     return model
@@ -242,7 +244,7 @@ def read_rows(model_type: type[ModelT], path: Path, error_type: type[Exception])
     """The JSON objects of a file as models, each with its line number; all bad rows are reported together."""
     rows, problems = [], []
     for line in read_json_lines(path, error_type):
-        model, complaints = _validate(model_type, line.data, f"{path.name}:{line.line}")
+        model, complaints = validate_row(model_type, line.data, f"{path.name}:{line.line}")
         problems += complaints
         if model is not None:
             rows.append((line.line, model))
@@ -250,8 +252,8 @@ def read_rows(model_type: type[ModelT], path: Path, error_type: type[Exception])
     return rows
 
 
-def _validate(model_type: type[ModelT], data: Mapping[str, Any], where: str) -> tuple[ModelT | None, list[str]]:
-    """The model, or ``None`` and at least one complaint."""
+def validate_row(model_type: type[ModelT], data: Mapping[str, Any], where: str) -> tuple[ModelT | None, list[str]]:
+    """The model, or ``None`` and at least one complaint that begins with ``where``."""
     try:
         return model_type.model_validate(data), []
     except ValidationError as error:

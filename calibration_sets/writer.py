@@ -136,7 +136,7 @@ def stamp_labels(folder: Path) -> int:
     SetFileError
         If a file is malformed or a label names an item that is not there; nothing is written then.
     """
-    digests = {item.item_id: item.digest for item in read_items(folder / ITEMS)}
+    digests = {item.item_id: item.digest for item in read_items(folder)}
     path = folder / LABELS
     unstamped = {line: record.item for line, record in read_label_records(path) if record.digest is None}
     raise_problems(

@@ -17,7 +17,7 @@ from calibration_sets.curation.proposed_ranges import apply_confirmed_ranges, pr
 from calibration_sets.curation.review_file import ReviewFile
 from calibration_sets.curation.settings import RangeSettings
 from calibration_sets.curation.single_number import read_single_number
-from calibration_sets.curation.source_answers import SourceAnswers, ask_sources, read_source_answers
+from calibration_sets.curation.source_answers import SourceAnswers, read_source_answers
 from calibration_sets.curation.source_conflicts import conflict_review, settle_source_conflicts
 from calibration_sets.curation.source_urls import url_key
 from calibration_sets.defused_cells import defuse, restore
@@ -72,6 +72,33 @@ def test_bad_words_and_double_keys_are_told_together(tmp_path: Path) -> None:
         review.read()
 
 
+def test_a_file_that_a_spreadsheet_wrote_is_read_as_it_was_meant(tmp_path: Path) -> None:
+    review = _review(tmp_path / "review.csv")
+    rows = ["key;text;decision;note", 'a;"one; two";yes;"with\r\na break"', "b;t;;", ";;;", ";;;"]
+    review.path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(rows).encode() + b"\r\n")
+    assert review.read() == {"a": {"key": "a", "text": "one; two", "decision": "yes", "note": "with\r\na break"}}
+
+
+def test_a_row_or_column_that_is_not_the_files_own_is_refused_before_it_is_lost(tmp_path: Path) -> None:
+    review = _review(tmp_path / "review.csv")
+    review.path.write_text("key,text,decision,note\n,t,yes,\n", encoding="utf-8")
+    with pytest.raises(SetFileError, match=r"review\.csv:2: key is blank; expected the one that the row came with"):
+        review.read()
+    review.path.write_text("key,text,decision,note,mine\na,t,yes,,x\n", encoding="utf-8")
+    with pytest.raises(SetFileError, match=r"review\.csv: column 'mine' is none of the file's"):
+        review.read()
+
+
+def test_rows_filled_in_that_are_about_nothing_are_told(tmp_path: Path) -> None:
+    _lexical(tmp_path)
+    assert fill_in(lexical_review(tmp_path), {}, {"decision": "drop_first"}) == 1
+    assert len(_lexical(tmp_path).kept) == 2
+    result = _lexical(tmp_path, ALIKE[1:])
+    assert result.notes[1:] == (
+        "1 rows filled in in lexical_pairs.csv are about nothing that is proposed here: without effect",
+    )
+
+
 ALIKE = [
     make_question("a", "What day, month, and year was the town of Ullenby founded?"),
     make_question("b", "What day, month, and year was the town of Sandrey founded?"),
@@ -79,9 +106,11 @@ ALIKE = [
 ]
 
 
-def _lexical(folder: Path, questions=ALIKE, responses=NO_RESPONSES, undecided="keep", threshold=0.4):
+def _lexical(folder: Path, questions=ALIKE, responses=NO_RESPONSES, undecided="keep", threshold=0.4, most=100):
     review = lexical_review(folder)
-    return drop_lexical_duplicates(questions, responses, review, threshold=threshold, undecided=undecided, seed=0)
+    return drop_lexical_duplicates(
+        questions, responses, review, threshold=threshold, most_pairs=most, undecided=undecided, seed=0
+    )
 
 
 def test_near_pairs_go_to_people_and_stay_until_they_decide(tmp_path: Path) -> None:
@@ -153,6 +182,16 @@ def test_undecided_pairs_can_be_dropped_by_preference(tmp_path: Path) -> None:
     assert result.drops[0].detail.endswith("not judged")
 
 
+def test_more_pairs_than_people_could_judge_are_refused_before_they_are_held(tmp_path: Path) -> None:
+    colours = ("red", "green", "blue", "grey", "black")
+    doors = [make_question(f"q{place}", f"Who painted the {colour} door?") for place, colour in enumerate(colours)]
+    assert "10 pairs for review" in _lexical(tmp_path, doors, most=10).notes[0]
+    with pytest.raises(
+        SetFileError, match=r"over 9 pairs of 5 questions have a cosine over 0\.4, more than people could"
+    ):
+        _lexical(tmp_path, doors, most=9)
+
+
 @pytest.mark.parametrize("questions", [[], [make_question("a", "?"), make_question("b", "!")]])
 def test_no_words_no_pairs(tmp_path: Path, questions) -> None:
     assert len(_lexical(tmp_path, questions).kept) == len(questions)
@@ -162,7 +201,7 @@ PEOPLE = [make_question("p", answer="Mary Brelin", answer_type="Person", urls=(S
 
 
 def _sources(folder: Path, answers: dict[tuple[str, str], str] | None = None, questions=PEOPLE):
-    found = ask_sources(questions, lambda question, url: (answers or {}).get((question.question_id, url)))
+    found = SourceAnswers({(name, url_key(url)): answer for (name, url), answer in (answers or {}).items()})
     return settle_source_conflicts(questions, found, conflict_review(folder), numeric_types=["Number"])
 
 
@@ -235,7 +274,7 @@ NUMBERS = [make_question("n", answer="100", answer_type="Number", urls=(SITE,))]
 
 
 def _numeric(folder: Path, answer: str, tolerance: float = 0.05):
-    answers = ask_sources(NUMBERS, lambda _question, _url: answer)
+    answers = SourceAnswers({("n", url_key(SITE)): answer})
     return drop_numeric_conflicts(
         NUMBERS, answers, numeric_review(folder), tolerance=tolerance, numeric_types=["Number"]
     )

@@ -101,6 +101,9 @@ def test_only_what_depends_on_a_change_is_done_again(tmp_path: Path) -> None:
     assert [name for name, was_done in done.items() if was_done] == ["hardest"]
     done = _run(tmp_path, robots=RobotsRules({}, without=["site.example"]), settings=changed)
     assert [name for name, was_done in done.items() if was_done] == ["publishers"], "what follows has the same input"
+    typed = CurationSettings.model_validate({**changed.model_dump(), "source_conflicts": {"numeric_types": ["Age"]}})
+    done = _run(tmp_path, robots=RobotsRules({}, without=["site.example"]), settings=typed)
+    assert [name for name, was_done in done.items() if was_done] == ["source_conflicts", "numeric_conflicts", "ranges"]
     alike = replace(embedder_of({one.question: (1, 0) for one in QUESTIONS}), name="another model")
     done = _run(tmp_path, embedder=alike, settings=changed)
     assert not done["unique_urls"]
@@ -341,3 +344,39 @@ def test_what_a_killed_run_left_half_written_is_cleared_away(tmp_path: Path) -> 
     (left / "kept.jsonl").write_text("{")
     _run(tmp_path)
     assert not left.parent.exists()
+
+
+SIMPLEQA_CSV = (
+    "metadata,problem,answer\n\"{'topic': 'Art', 'answer_type': 'Place', 'urls': ['https://a.example/b']}\","
+    '"Where, and with ""whom"",\nis it?",Ulm\n'
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf" + SIMPLEQA_CSV.encode(),
+        SIMPLEQA_CSV.replace("\n", "\r\n").replace(",\r\nis", ",\nis").encode(),
+        f"{SIMPLEQA_CSV}\n\n".encode(),
+    ],
+)
+def test_a_csv_says_the_same_in_any_dialect_with_commas(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "plain.csv").write_text(SIMPLEQA_CSV, encoding="utf-8", newline="")
+    (tmp_path / "other.CSV").write_bytes(data)
+    assert load_questions(tmp_path / "other.CSV") == load_questions(tmp_path / "plain.csv")
+    assert load_questions(tmp_path / "plain.csv")[0].question == 'Where, and with "whom",\nis it?'
+
+
+@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_csv_that_is_parted_otherwise_is_told_so_whatever_its_quotes_hold(
+    tmp_path: Path, sign: str, name: str
+) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text(SIMPLEQA_CSV.replace("metadata,problem,answer", f"metadata{sign}problem{sign}answer"), "utf-8")
+    with pytest.raises(SetFileError, match=rf"other.csv:1: fields are parted by {name}; expected commas"):
+        load_questions(path)
+
+
+def test_json_lines_are_known_by_their_ending_in_any_case(tmp_path: Path) -> None:
+    write_lines(tmp_path / "q.JSONL", map(question_data, QUESTIONS))
+    assert ids(load_questions(tmp_path / "q.JSONL")) == ids(QUESTIONS)

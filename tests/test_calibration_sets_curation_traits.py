@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from curation_samples import make_question
 
+from calibration_sets.curation.judge import NoReply
 from calibration_sets.curation.question_file import question_data, question_digest
 from calibration_sets.curation.question_traits import (
     QuestionTraits,
@@ -42,17 +43,17 @@ def test_the_judge_reads_the_question_and_never_the_answer() -> None:
         ("reasoning: yes or no\nmulti_step: yes or no", None, None, "not both lines"),
         ("reasoning: not sure\nmulti_step: no", None, None, "not both lines"),
         ("", None, None, "not both lines"),
-        (None, None, None, "no reply"),
+        (NoReply("overloaded"), None, None, "no reply, overloaded"),
     ],
 )
-def test_replies(reply: str | None, reasoning: bool | None, multi_step: bool | None, failure: str | None) -> None:
+def test_replies(reply: str | NoReply, reasoning: bool | None, multi_step: bool | None, failure: str | None) -> None:
     found = classify_questions([make_question("q")], lambda _: [reply], PROMPT)
     assert found == (QuestionTraits("q", reasoning, multi_step, failure),)
 
 
 def test_a_judge_that_loses_a_reply_is_a_bug() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        classify_questions([make_question("a"), make_question("b")], lambda _: [None], PROMPT)
+        classify_questions([make_question("a"), make_question("b")], lambda _: ["reasoning: no"], PROMPT)
 
 
 def test_flags_go_into_the_metadata_and_failures_leave_a_question_alone() -> None:

@@ -146,6 +146,9 @@ def test_a_record_that_a_killed_run_never_finished_is_embedded_anew(tmp_path: Pa
 
 def test_what_could_pass_the_limit_is_refused_before_anything_is_asked(tmp_path: Path, service: _Service) -> None:
     model = "openai-compatible/m"
+    for price in ("nan", "inf", "-1"):
+        wrong = _embed(tmp_path, service, model, "--price", price, "--max-cost", "1")
+        assert (wrong.code, wrong.err) == (2, f"error: --price: {price}; expected dollars, 0 or more\n")
     refused = _embed(tmp_path, service, model, "--max-cost", "1")
     assert "--max-cost: no price is known for openai-compatible/m; expected one with --price" in refused.err
     # 5 + 6 + 6 tokens at most, for texts of 10, 11 and 12 bytes.

@@ -56,7 +56,7 @@ def test_each_question_is_asked_once_and_failures_are_counted(tmp_path: Path) ->
     assert lines[0] == f"{load_traits_prompt().title} openai-compatible/m: 1 of 3 questions flagged"
     assert lines[1:] == [
         "requires_reasoning 1, multi_step 0",
-        "no flag: 1, no reply",
+        "no flag: 1, no reply, bad_request",
         "no flag: 1, not both lines",
     ]
     assert "2 of 3 questions flagged" in again.out

@@ -10,7 +10,7 @@ from typing import Literal
 from calibration_sets.curation.question_file import question_digest
 from calibration_sets.curation.reference_responses import ReferenceResponses, order_by_failure
 from calibration_sets.curation.review_file import Cells, ReviewFile
-from calibration_sets.curation.similarity import SimilarPair, choose_survivors, find_similar_pairs
+from calibration_sets.curation.similarity import SimilarPair, TooManyPairsError, choose_survivors, find_similar_pairs
 from calibration_sets.curation.stage_result import Drop, StageResult, keep_chosen
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
@@ -34,6 +34,7 @@ def drop_lexical_duplicates(
     review: ReviewFile,
     *,
     threshold: float,
+    most_pairs: int,
     undecided: Literal["keep", "drop"],
     seed: int,
 ) -> StageResult:
@@ -44,10 +45,11 @@ def drop_lexical_duplicates(
     Raises
     ------
     SetFileError
-        If decisions go in a circle, so that of questions taken for one none would stay.
+        If there are more pairs than ``most_pairs``, so that questions of one template fill neither the memory nor a
+        file that nobody could read, or if decisions go in a circle, so that of questions taken for one none would stay.
     """
     ordered = sorted(questions, key=lambda one: (question_digest(one), one.question_id))
-    pairs = _near_pairs(ordered, threshold)
+    pairs = _near_pairs(ordered, threshold, most_pairs)
     review.write(_row(ordered, pair) for pair in sorted(pairs, key=lambda pair: (-pair.cosine, pair.first)))
     decided = review.read()
     losses = list(_losses(ordered, pairs, decided))
@@ -60,11 +62,14 @@ def drop_lexical_duplicates(
     return keep_chosen(
         questions,
         drops,
-        notes=[f"{len(pairs)} pairs for review in {review.path.name}, {len(left)} not decided yet: {what}"],
+        notes=[
+            f"{len(pairs)} pairs for review in {review.path.name}, {len(left)} not decided yet: {what}",
+            *review.tell_strays(_key(ordered, pair) for pair in pairs),
+        ],
     )
 
 
-def _near_pairs(questions: Sequence[Question], threshold: float) -> list[SimilarPair]:
+def _near_pairs(questions: Sequence[Question], threshold: float, most: int) -> list[SimilarPair]:
     # Slow to import, and needed by this one stage.
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -73,7 +78,13 @@ def _near_pairs(questions: Sequence[Question], threshold: float) -> list[Similar
     except ValueError:
         # Texts without a single word of two letters, or no texts: nothing is near anything.
         return []
-    return find_similar_pairs(vectors, threshold=threshold)
+    try:
+        return find_similar_pairs(vectors, threshold=threshold, most=most)
+    except TooManyPairsError:
+        raise SetFileError(
+            f"lexical_duplicates: over {most} pairs of {len(questions)} questions have a cosine over {threshold:g}, "
+            "more than people could judge; expected a larger threshold or most_pairs in the settings"
+        ) from None
 
 
 def _key(questions: Sequence[Question], pair: SimilarPair) -> str:

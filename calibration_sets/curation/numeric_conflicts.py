@@ -9,7 +9,13 @@ from pathlib import Path
 from calibration_sets.curation.number_classes import names_something
 from calibration_sets.curation.review_file import ReviewFile
 from calibration_sets.curation.single_number import read_single_number
-from calibration_sets.curation.source_answers import SourceAnswers, SourceRow, settle_conflicts, source_review
+from calibration_sets.curation.source_answers import (
+    UNDECIDED,
+    SourceAnswers,
+    SourceRow,
+    settle_conflicts,
+    source_review,
+)
 from calibration_sets.curation.source_urls import source_urls
 from calibration_sets.curation.stage_result import Drop, StageResult
 from calibration_sets.question import Question
@@ -54,11 +60,10 @@ def drop_numeric_conflicts(
     """
     limit = Fraction(str(tolerance))
     rows = [
-        SourceRow(question, url, answer, _compare(question, answer, limit))
+        answers.compare(question, url, lambda one, answer: _compare(one, answer, limit))
         for question in questions
         if question.answer_type in numeric_types
         for url in source_urls(question)
-        for answer in [answers.find(question, url)]
     ]
     return settle_conflicts(questions, rows, review, _drop)
 
@@ -67,7 +72,7 @@ def _compare(question: Question, answer: str, limit: Fraction) -> str:
     distance = relative_distance(question.reference.answer, answer) if answer else None
     number = read_single_number(question.reference.answer)
     if distance is None or number is None or (distance and names_something(question.question, number)):
-        return "undecided"
+        return UNDECIDED
     return f"{'too far' if distance > limit else 'agrees'}, {float(distance):.1%} away"
 
 

@@ -107,7 +107,8 @@ def apply_confirmed_ranges(
         else one
         for one in questions
     )
-    return StageResult(kept, changes=tuple(changes.values()), notes=(_told(proposals, review),))
+    strays = review.tell_strays(question_digest(proposal.question) for proposal in proposals)
+    return StageResult(kept, changes=tuple(changes.values()), notes=(_told(proposals, review), *strays))
 
 
 def _changes(

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from calibration_sets.curation.csv_dialect import check_commas
 from calibration_sets.errors import SetFileError
 from calibration_sets.importers import load_simpleqa, load_simpleqa_verified
 from calibration_sets.question import Question
@@ -44,9 +45,10 @@ def load_questions(path: Path) -> tuple[Question, ...]:
     SetFileError
         If the file is malformed, has other columns, or holds no question.
     """
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         found = read_question_lines(path)
     else:
+        check_commas(path)
         columns = set(read_csv(path).columns)
         if {"metadata", "problem", "answer"} <= columns:
             found = load_simpleqa(path, n_questions=None)

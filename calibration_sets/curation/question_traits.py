@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
-from string import Template
 
+from calibration_sets.curation.judge import Judge, NoReply
+from calibration_sets.curation.versioned_prompt import VersionedPrompt, load_prompt
 from calibration_sets.question import Question
 
-__all__ = ["Judge", "QuestionTraits", "TraitsPrompt", "add_traits", "classify_questions", "load_traits_prompt"]
-
-Judge = Callable[[Sequence[str]], Sequence[str | None]]
-"""Prompts in, one reply each out, in their order; ``None`` where none came."""
+__all__ = ["QuestionTraits", "add_traits", "classify_questions", "load_traits_prompt"]
 
 NAME, VERSION = "question_traits", "1.0.0"
 _LINE = re.compile(r"^\W*(reasoning|multi_step)\W*:\W*(yes|no)\W*$", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class TraitsPrompt:
-    """The classifier's prompt; ``title`` names version and digest."""
-
-    text: str
-
-    @property
-    def title(self) -> str:
-        """``name@version#digest``, the digest in its first eight digits."""
-        return f"{NAME}@{VERSION}#{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"
-
-    def render(self, question: Question) -> str:
-        """The text that the judge reads; the reference is no part of it."""
-        return Template(self.text).substitute(question=question.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +26,14 @@ class QuestionTraits:
     failure: str | None = None
 
 
-def load_traits_prompt() -> TraitsPrompt:
+def load_traits_prompt() -> VersionedPrompt:
     """The shipped prompt."""
-    folder = resources.files(__package__).joinpath("prompts", NAME)
-    return TraitsPrompt(folder.joinpath(f"{VERSION}.md").read_text(encoding="utf-8").strip())
+    return load_prompt(NAME, VERSION)
 
 
-def classify_questions(questions: Sequence[Question], judge: Judge, prompt: TraitsPrompt) -> tuple[QuestionTraits, ...]:
+def classify_questions(
+    questions: Sequence[Question], judge: Judge, prompt: VersionedPrompt
+) -> tuple[QuestionTraits, ...]:
     """Ask the judge about every question; a reply that cannot be used is a failure, never a flag.
 
     Raises
@@ -64,9 +45,9 @@ def classify_questions(questions: Sequence[Question], judge: Judge, prompt: Trai
     return tuple(_parse(one.question_id, reply) for one, reply in zip(questions, replies, strict=True))
 
 
-def _parse(question_id: str, reply: str | None) -> QuestionTraits:
-    if reply is None:
-        return QuestionTraits(question_id, None, None, "no reply")
+def _parse(question_id: str, reply: str | NoReply) -> QuestionTraits:
+    if isinstance(reply, NoReply):
+        return QuestionTraits(question_id, None, None, reply.failure)
     found = [(name.lower(), word.lower()) for name, word in _LINE.findall(reply)]
     flags = dict(found)
     if len(set(found)) > len(flags):
@@ -77,7 +58,7 @@ def _parse(question_id: str, reply: str | None) -> QuestionTraits:
 
 
 def add_traits(
-    questions: Sequence[Question], traits: Sequence[QuestionTraits], prompt: TraitsPrompt
+    questions: Sequence[Question], traits: Sequence[QuestionTraits], prompt: VersionedPrompt
 ) -> Iterator[Question]:
     """The questions with the flags in their metadata, and by which prompt; a failure leaves a question as it was."""
     by_id = {one.question_id: one for one in traits if one.failure is None}

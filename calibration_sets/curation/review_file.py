@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from calibration_sets.curation.csv_dialect import find_delimiter
 from calibration_sets.defused_cells import defuse, restore
 from calibration_sets.errors import SetFileError
 from calibration_sets.strict import raise_problems
@@ -58,14 +59,22 @@ class ReviewFile:
     def _rows(self) -> list[dict[str, str]]:
         if not self.path.exists():
             return []
-        table = read_csv(self.path)
+        table = read_csv(self.path, delimiter=find_delimiter(self.path))
         table.require({column: column for column in self._columns})
+        if strangers := [column for column in table.columns if column not in self._columns]:
+            # The file is written anew: what people keep in columns of their own would be lost.
+            raise SetFileError(
+                f"{self.path.name}: column {strangers[0]!r} is none of the file's; expected notes in 'note'"
+            )
         rows: list[dict[str, str]] = []
         keys: set[str] = set()
         problems = []
         for row in table.rows:
             cells = {column: restore(cell_text(row, column) or "") for column in self._columns}
             cells.update({column: cells[column].strip() for column in self._filled})
+            if not any(cells.values()):
+                # Spreadsheets write empty rows as commas alone.
+                continue
             problems += self._problems(row.where, cells)
             if cells[KEY] in keys:
                 problems.append(f"{row.where}: key {cells[KEY]!r} comes twice; expected each once")
@@ -75,7 +84,8 @@ class ReviewFile:
         return rows
 
     def _problems(self, where: str, cells: Cells) -> list[str]:
-        return [
+        blank = [] if cells[KEY] else [f"{where}: key is blank; expected the one that the row came with"]
+        return blank + [
             f"{where}: {column} {cells[column]!r}; expected {', '.join(words)}, or nothing"
             for column, words in self._choices.items()
             if cells[column] and cells[column] not in words
@@ -107,6 +117,12 @@ class ReviewFile:
         rows = [{**row, **self._kept(decided.get(key))} for key, row in named.items()]
         rows += [cells for key, cells in decided.items() if key not in named]
         self._save(rows)
+
+    def tell_strays(self, proposed: Iterable[str]) -> list[str]:
+        """A note where rows are filled in that are not proposed any more, or whose key was changed by hand."""
+        n_stray = len(self.read().keys() - set(proposed))
+        told = f"{n_stray} rows filled in in {self.path.name} are about nothing that is proposed here: without effect"
+        return [told] if n_stray else []
 
     def _kept(self, cells: Cells | None) -> Cells:
         return {column: cells[column] for column in self._filled} if cells else {}

@@ -68,9 +68,10 @@ class SemanticSettings(StrictRecord):
 
 
 class LexicalSettings(StrictRecord):
-    """Pairs nearer than this go to people; ``undecided`` says what becomes of a pair that nobody has judged."""
+    """Pairs nearer than this go to people, ``most_pairs`` at most; what becomes of a pair that nobody has judged."""
 
     threshold: Cosine = 0.4
+    most_pairs: Annotated[int, Field(ge=1)] = 20_000
     undecided: Literal["keep", "drop"] = "keep"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["SimilarPair", "choose_apart", "choose_survivors", "find_similar_pairs"]
+__all__ = ["SimilarPair", "TooManyPairsError", "choose_apart", "choose_survivors", "find_similar_pairs"]
 
 BLOCK_ROWS = 512
 """Rows compared with all others at once: 512 x 4,326 cosines of four bytes are 9 MB."""
@@ -28,7 +28,13 @@ class SimilarPair:
     cosine: float
 
 
-def find_similar_pairs(vectors: Any, *, threshold: float, block_rows: int = BLOCK_ROWS) -> list[SimilarPair]:
+class TooManyPairsError(ValueError):
+    """More pairs are near than were asked for."""
+
+
+def find_similar_pairs(
+    vectors: Any, *, threshold: float, most: int | None = None, block_rows: int = BLOCK_ROWS
+) -> list[SimilarPair]:
     """All pairs of rows whose cosine is above the threshold, in order.
 
     Parameters
@@ -37,16 +43,25 @@ def find_similar_pairs(vectors: Any, *, threshold: float, block_rows: int = BLOC
         n x d, dense or scipy-sparse, of any length a row; a row of zeros is near nothing.
     threshold
         Cosine that a pair must exceed.
+    most
+        Pairs that are wanted at most; by default any number, which grows with the square of the rows.
+
+    Raises
+    ------
+    TooManyPairsError
+        As soon as there are more, before they are held.
     """
     unit = _unit_rows(vectors)
     pairs: list[SimilarPair] = []
     for start in range(0, unit.shape[0], block_rows):
         block = unit[start : start + block_rows] @ unit[start:].T
         rows, columns, cosines = _above(block, threshold)
+        upper = columns > rows
+        if most is not None and len(pairs) + int(upper.sum()) > most:
+            raise TooManyPairsError
         pairs += [
             SimilarPair(start + int(row), start + int(column), float(cosine))
-            for row, column, cosine in zip(rows, columns, cosines, strict=True)
-            if column > row
+            for row, column, cosine in zip(rows[upper], columns[upper], cosines[upper], strict=True)
         ]
     return sorted(pairs, key=lambda pair: (pair.first, pair.second))
 
@@ -72,17 +87,17 @@ def _inverse(lengths: NDArray[Any]) -> NDArray[Any]:
     return inverse
 
 
-def _above(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], Iterable[float]]:
+def _above(block: Any, threshold: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     return _above_sparse(block, threshold) if sparse.issparse(block) else _above_dense(block, threshold)
 
 
-def _above_sparse(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], Iterable[float]]:
+def _above_sparse(block: Any, threshold: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     entries = block.tocoo()
     near = entries.data > threshold + ROUNDING
     return entries.row[near], entries.col[near], entries.data[near]
 
 
-def _above_dense(block: Any, threshold: float) -> tuple[Iterable[int], Iterable[int], Iterable[float]]:
+def _above_dense(block: Any, threshold: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     rows, columns = np.nonzero(block > threshold + ROUNDING)
     return rows, columns, block[rows, columns]
 

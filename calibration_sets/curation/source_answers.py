@@ -1,16 +1,16 @@
-"""What the sources of a question answer: given in a table, asked for, and judged by people."""
+"""What the sources of a question answer: given in a table, and judged by people."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from calibration_sets.curation.question_file import question_digest
 from calibration_sets.curation.review_file import Cells, ReviewFile
-from calibration_sets.curation.source_urls import source_urls, url_key
+from calibration_sets.curation.source_urls import url_key
 from calibration_sets.curation.stage_result import Change, Drop, StageResult, keep_chosen
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
@@ -18,56 +18,63 @@ from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.tables import cell_text, read_table
 
 __all__ = [
-    "AskSource",
+    "UNDECIDED",
     "SourceAnswers",
     "SourceRow",
-    "ask_sources",
     "read_source_answers",
     "settle_conflicts",
     "source_review",
 ]
 
-AskSource = Callable[[Question, str], str | None]
-"""A question and the address of a source in; what the source answers, or ``None`` where it says nothing usable."""
+UNDECIDED, REMEMBERED = "undecided", "undecided, a model's memory"
+"""What a comparison says that people have to decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceAnswers:
-    """Answers by question id and address."""
+    """Answers by question id and address; those of ``remembered`` are what a model recalls of a source nobody read."""
 
     answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    remembered: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def digest(self) -> str:
         """SHA-256 of all answers, whatever their order."""
-        return hashlib.sha256(json.dumps(sorted(self.answers.items())).encode()).hexdigest()
+        data = [sorted(self.answers.items()), sorted(self.remembered)]
+        return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
     def find(self, question: Question, url: str) -> str:
         """What is known of a source's answer; empty where nothing is."""
         return self.answers.get((question.question_id, url_key(url)), "")
 
+    def compare(self, question: Question, url: str, compare: Callable[[Question, str], str]) -> SourceRow:
+        """A source with its answer compared; a remembered one proves nothing, and is for people to judge."""
+        answer = self.find(question, url)
+        is_remembered = (question.question_id, url_key(url)) in self.remembered
+        return SourceRow(question, url, answer, REMEMBERED if is_remembered else compare(question, answer))
+
 
 def read_source_answers(path: Path) -> SourceAnswers:
-    """A table with the columns ``question_id``, ``url`` and ``answer``; ``SetFileError`` where two rows disagree."""
+    """A table with the columns ``question_id``, ``url`` and ``answer``, and perhaps ``basis``.
+
+    A basis of ``address`` is an answer that a model remembered, without the source's text.
+
+    Raises
+    ------
+    SetFileError
+        Where two rows disagree.
+    """
     table = read_table(path)
     table.require({column: column for column in ("question_id", "url", "answer")})
     answers: dict[tuple[str, str], str] = {}
+    remembered: set[tuple[str, str]] = set()
     for row in table.rows:
         name, url, answer = ((cell_text(row, column) or "").strip() for column in ("question_id", "url", "answer"))
         if answer and answers.setdefault((name, url_key(url)), answer) != answer:
             raise SetFileError(f"{row.where}: a second answer of {url} to {name!r}; expected one")
-    return SourceAnswers(answers)
-
-
-def ask_sources(questions: Iterable[Question], ask: AskSource) -> SourceAnswers:
-    """Ask each source of each question; a source that says nothing usable is left out, and so stays undecided."""
-    found = {
-        (question.question_id, url_key(url)): answer.strip()
-        for question in questions
-        for url in source_urls(question)
-        if (answer := ask(question, url)) and answer.strip()
-    }
-    return SourceAnswers(found)
+        if answer and cell_text(row, "basis") == "address":
+            remembered.add((name, url_key(url)))
+    return SourceAnswers(answers, frozenset(remembered))
 
 
 def source_review(path: Path) -> ReviewFile:
@@ -131,7 +138,8 @@ def settle_conflicts(
         if is_open and (drop := drop_unjudged(row)):
             drops[name] = drop
     corrected = tuple(_corrected(question, changes.get(question.question_id)) for question in questions)
-    return keep_chosen(corrected, drops, changes=changes.values(), notes=_notes(rows, decided, drops, review.path.name))
+    notes = [*_notes(rows, decided, drops, review.path.name), *review.tell_strays(row.key for row in rows)]
+    return keep_chosen(corrected, drops, changes=changes.values(), notes=notes)
 
 
 def _decision(row: SourceRow, decided: Mapping[str, Cells]) -> str:
@@ -165,7 +173,7 @@ def _notes(
     rows: Sequence[SourceRow], decided: Mapping[str, Cells], drops: Mapping[str, Drop], file: str
 ) -> Iterator[str]:
     kept = [row for row in rows if row.question.question_id not in drops]
-    open_rows = [row for row in kept if not _decision(row, decided) and row.compared == "undecided"]
+    open_rows = [row for row in kept if not _decision(row, decided) and row.compared in (UNDECIDED, REMEMBERED)]
     n_silent = sum(not row.answer for row in open_rows)
     n_questions = len({row.question.question_id for row in open_rows})
     if open_rows:
@@ -173,3 +181,5 @@ def _notes(
             f"{len(open_rows)} sources of {n_questions} questions in {file} not decided yet, "
             f"{n_silent} of them without an answer: kept"
         )
+    if n_remembered := sum(row.compared == REMEMBERED for row in rows):
+        yield f"{n_remembered} answers are a model's memory of a source that was not read: compared with nothing"

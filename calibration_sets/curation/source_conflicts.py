@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calibration_sets.curation.review_file import ReviewFile
-from calibration_sets.curation.source_answers import SourceAnswers, SourceRow, settle_conflicts, source_review
+from calibration_sets.curation.source_answers import UNDECIDED, SourceAnswers, settle_conflicts, source_review
 from calibration_sets.curation.source_urls import source_urls
 from calibration_sets.curation.stage_result import StageResult
 from calibration_sets.question import Question
@@ -30,11 +30,10 @@ def settle_source_conflicts(
     spellings are one name is not decided here, so a question is never dropped by this stage alone.
     """
     rows = [
-        SourceRow(question, url, answer, _compare(question, answer))
+        answers.compare(question, url, _compare)
         for question in questions
         if question.answer_type not in numeric_types
         for url in source_urls(question)
-        for answer in [answers.find(question, url)]
     ]
     return settle_conflicts(questions, rows, review, lambda _: None)
 
@@ -42,7 +41,7 @@ def settle_source_conflicts(
 def _compare(question: Question, answer: str) -> str:
     aliases = (*question.reference.aliases, question.reference.answer)
     same = bool(answer) and _plain(answer) in {_plain(alias) for alias in aliases}
-    return "agrees" if same else "undecided"
+    return "agrees" if same else UNDECIDED
 
 
 def _plain(text: str) -> str:

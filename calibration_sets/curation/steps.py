@@ -72,7 +72,6 @@ class Step:
             "stage": self.name,
             "seed": settings.seed,
             "settings": getattr(settings, self.name).model_dump(mode="json"),
-            "numeric_types": settings.source_conflicts.numeric_types,
             "questions": [questions_digest(questions), [question.question_id for question in questions]],
             "responses": evidence.responses.digest,
             "evidence": dict(self.evidence(evidence)),
@@ -101,6 +100,7 @@ def _lexical_duplicates(questions: tuple[Question, ...], by: Evidence) -> StageR
         by.responses,
         lexical_review(by.reviews),
         threshold=settings.threshold,
+        most_pairs=settings.most_pairs,
         undecided=settings.undecided,
         seed=by.settings.seed,
     )
@@ -150,6 +150,11 @@ def _hardest(questions: tuple[Question, ...], by: Evidence) -> StageResult:
     return keep_hardest(questions, by.responses, size=by.settings.hardest.size, seed=by.settings.seed)
 
 
+def _numeric_types(by: Evidence) -> dict[str, str]:
+    """Answer types that are numbers are a setting of stage 6, by which stages 7 and 8 go too."""
+    return {"numeric_types": json.dumps(by.settings.source_conflicts.numeric_types)}
+
+
 _STEPS: Mapping[StageName, Step] = {
     step.name: step
     for step in (
@@ -159,8 +164,13 @@ _STEPS: Mapping[StageName, Step] = {
         Step("publishers", _publishers, lambda by: {"robots": by.robots.digest}),
         Step("balance", _balance),
         Step("source_conflicts", _source_conflicts, lambda by: {"sources": by.sources.digest}, conflict_review),
-        Step("numeric_conflicts", _numeric_conflicts, lambda by: {"sources": by.sources.digest}, numeric_review),
-        Step("ranges", _ranges, review=range_review),
+        Step(
+            "numeric_conflicts",
+            _numeric_conflicts,
+            lambda by: {"sources": by.sources.digest, **_numeric_types(by)},
+            numeric_review,
+        ),
+        Step("ranges", _ranges, _numeric_types, range_review),
         Step("hardest", _hardest),
     )
 }

@@ -12,7 +12,13 @@ import typer
 from calibration_sets.curation.embedders import read_vector_rows
 from calibration_sets.curation.question_file import load_questions
 from calibration_sets.writer import json_line
-from experiments.commands.curate_cost import MaxCostOption, cut_torn_line
+from experiments.commands.curate_cost import (
+    BaseUrlOption,
+    KeyVariableOption,
+    MaxCostOption,
+    check_dollars,
+    cut_torn_line,
+)
 from experiments.commands.model_address import read_endpoint
 from experiments.commands.options import check_asking
 from experiments.errors import BudgetError, SpecError
@@ -37,13 +43,11 @@ def embed(
         str, typer.Option("--model", help=f"openai/NAME or openai-compatible/NAME, an embedding model, or {LOCAL}.")
     ],
     to: Annotated[Path, typer.Option("--to", help="JSON lines for the vectors; those that are there are kept.")],
-    base_url: Annotated[str | None, typer.Option("--base-url", help="The service's address, if not its usual.")] = None,
-    key_variable: Annotated[
-        str | None, typer.Option("--key-variable", help="Environment variable that holds the key.")
-    ] = None,
+    base_url: BaseUrlOption = None,
+    key_variable: KeyVariableOption = None,
     max_cost: MaxCostOption = None,
     price: Annotated[
-        float | None, typer.Option("--price", min=0, help="Dollars a million tokens, for --max-cost and the plan.")
+        float | None, typer.Option("--price", help="Dollars a million tokens, for --max-cost and the plan.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be embedded, and stop.")] = False,
 ) -> None:
@@ -57,6 +61,8 @@ def embed(
       autorater curate run simple_qa_test_set.csv --to curated --embeddings vectors.jsonl
     """
     check_asking(max_cost, batch=False, wait=False)
+    if price is not None:
+        check_dollars(price)
     if model != LOCAL and not model.startswith(SERVICES):
         raise SpecError(f"--model: {model!r}; expected {LOCAL}, or an embedding model as {' or '.join(SERVICES)}NAME")
     endpoint = None if model == LOCAL else read_endpoint(model, base_url, key_variable)

@@ -16,6 +16,7 @@ from experiments.specs.decisions import DecisionSpecs
 from experiments.specs.experiment import Experiment
 from experiments.specs.grader_reading import GraderRecord, read_grader
 from experiments.store.run_store import CompletionKey, RunStore
+from graders.reading_turns import count_opened
 from graders.verdict import Completion
 
 __all__ = ["as_asking", "as_grading", "missing_reason"]
@@ -141,7 +142,7 @@ def _as_item(question: Item, completion: Completion, respondent: Respondent, rep
         "truncated": completion.stop_reason == "length",
     }
     if respondent.grader.prompt is not None and respondent.grader.prompt.reads_by_tool:
-        metadata["opened"] = len(completion.effective_sampling.get("opened", ()))
+        metadata["opened"] = count_opened(completion.turns)
     return replace(
         question,
         item_id=f"{question.item_id} | {respondent.name}{told}",

@@ -1,0 +1,96 @@
+"""Items in Parquet: one file, or a folder of parts as clusters write them, read some thousands of rows at a time.
+
+A row has the keys of a line of ``items.jsonl``, and the same is demanded of them. A null says what an absent key says;
+``metadata`` may be a struct, whose nulls are absent keys, a map with keys of text, or text that holds a JSON object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from calibration_sets.errors import SetFileError
+from calibration_sets.item import Item
+from calibration_sets.records import ItemRecord
+from calibration_sets.strict import MOST_LISTED, parse_json, raise_problems, shorten, text_problem, validate_row
+
+__all__ = ["read_parquet_items"]
+
+_ROWS = 5_000
+"""Rows in memory as Parquet has them, at a time."""
+
+
+def read_parquet_items(path: Path) -> tuple[Item, ...]:
+    """The items of a Parquet file, or of the ``.parquet`` files in a folder by name, in their order.
+
+    Raises
+    ------
+    SetFileError
+        If it is no Parquet, has no row, or rows are malformed; messages name file and row, counted from 1.
+    """
+    items: list[Item] = []
+    problems: list[str] = []
+    first: dict[str, str] = {}
+    for where, row in _iter_rows(path):
+        record, complaints = _read_row(row, where)
+        if record is not None and record.id in first:
+            complaints = [f"{where}: duplicate id {shorten(record.id)}, also {first[record.id]}; expected one row each"]
+        elif record is not None and not problems:
+            first[record.id] = where
+            items.append(record.to_item())
+        problems += complaints
+        if len(problems) > MOST_LISTED:
+            break  # of ten million rows of the wrong shape nobody reads more
+    raise_problems(problems, SetFileError)
+    if not items:
+        raise SetFileError(f"{path.name}: empty; expected at least one item")
+    return tuple(items)
+
+
+def _read_row(row: Mapping[str, Any], where: str) -> tuple[ItemRecord | None, list[str]]:
+    data = {key: value for key, value in row.items() if value is not None}
+    try:
+        if "metadata" in data:
+            data["metadata"] = _metadata(data["metadata"])
+        problem = text_problem(data)
+    except ValueError as error:
+        problem = f"metadata: {error}"
+    if problem:
+        return None, [f"{where}: {problem}"]
+    return validate_row(ItemRecord, data, where)
+
+
+def _metadata(value: object) -> object:
+    if isinstance(value, str):
+        return parse_json(value)
+    if isinstance(value, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        return dict(value)  # a map
+    return _without_nulls(value)
+
+
+def _without_nulls(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
+
+
+def _iter_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Rows with where they are."""
+    # Imported here, as it takes longer to load than most sets.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    for part in parts:
+        name = part.name if part == path else f"{path.name}/{part.name}"
+        n_before = 0
+        try:
+            with pq.ParquetFile(part) as file:
+                for batch in file.iter_batches(batch_size=_ROWS):
+                    for number, row in enumerate(batch.to_pylist(), start=n_before + 1):
+                        yield f"{name}: row {number}", row
+                    n_before += batch.num_rows
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise SetFileError(f"{name}: {said}; expected a Parquet file") from error
