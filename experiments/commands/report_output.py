@@ -12,7 +12,7 @@ import typer
 
 from experiments.commands.terminal import FILE_WIDTH, terminal_look, terminal_width
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_text_report"]
 
 from experiments.commands.figure_output import check_figures, write_run_figures
 from experiments.commands.html_output import write_run_page
@@ -67,6 +67,20 @@ def write_report(
             write_run_figures(data, None, load_decisions(store, name), figures, level=analyses.level)
         return
     built = build_report(data, level=analyses.level, times=times)
+    write_text_report(built, output_format, out)
+    if figures is not None:
+        write_run_figures(data, built, load_decisions(store, name), figures, level=analyses.level)
+
+
+def write_text_report(built: Mapping[str, Any], output_format: Format, out: Path | None) -> None:
+    """Write a built report as text, Markdown or JSON.
+
+    Raises
+    ------
+    ExperimentError
+        If the file cannot be written.
+    """
+    out = None if out == STDOUT else out
     renderers: Mapping[Format, Callable[[Mapping[str, Any]], str]] = {
         Format.text: partial(
             render_text, width=terminal_width() if out is None else FILE_WIDTH, look=terminal_look(out)
@@ -75,8 +89,6 @@ def write_report(
         Format.json: render_json,
     }
     _print_or_write(renderers[output_format](built), out)
-    if figures is not None:
-        write_run_figures(data, built, load_decisions(store, name), figures, level=analyses.level)
 
 
 def _counts_text(data: RunData, output_format: Format) -> str:

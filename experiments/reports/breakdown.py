@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from calibration_sets.calibration_set import Consensus
 from experiments.reports.measures import count_fields, error_rate_fields, raw_agreement, repeat_fields
 from experiments.reports.reasons import agreement_reason
-from experiments.reports.sample import Sample
 from experiments.reports.score_measures import score_error_fields
+from experiments.reports.tally import Tally
 
 __all__ = ["NO_KIND", "by_dispute", "by_kind"]
 
@@ -16,30 +16,39 @@ NO_KIND = "(no kind)"
 """The name under which items without a kind stand when others have one."""
 
 
-def by_kind(sample: Sample, *, level: float) -> dict[str, dict[str, Any]]:
-    """Kind to its rates, in the order of their names; empty where no item has a kind."""
-    if all(item.kind is None for item in sample.items):
+def by_kind(sample: Tally, kinds: Sequence[str | None], *, level: float) -> dict[str, dict[str, Any]]:
+    """Kind to its rates, in the order of their names; empty where no item has a kind.
+
+    ``kinds`` are those of the sample's items.
+    """
+    if all(kind is None for kind in kinds):
         return {}
-    kinds = [NO_KIND if item.kind is None else item.kind for item in sample.items]
-    return {name: _part(sample.take([kind == name for kind in kinds]), level=level) for name in sorted(set(kinds))}
+    named = [NO_KIND if kind is None else kind for kind in kinds]
+    return {name: _part(sample.take([kind == name for kind in named]), level=level) for name in sorted(set(named))}
 
 
-def by_dispute(sample: Sample, consensus: Consensus, *, level: float) -> dict[str, dict[str, Any]]:
+def by_dispute(
+    sample: Tally, *, disputed: Sequence[bool], unlabelled: Sequence[bool], level: float
+) -> dict[str, dict[str, Any]]:
     """Rates where people were unanimous and where they were not; empty where no label is disputed.
 
     Ties count as disputed items but have no label to be held against, so only repeats speak of them.
+
+    Parameters
+    ----------
+    disputed, unlabelled
+        Whether the people who labelled each item of the sample were not unanimous, and whether nobody did.
     """
-    disputed, unlabelled = set(consensus.disputed), set(consensus.unlabelled)
-    if not disputed:
+    if not any(disputed):
         return {}
-    ids = [item.item_id for item in sample.items]
+    undisputed = [not (is_open or is_bare) for is_open, is_bare in zip(disputed, unlabelled, strict=True)]
     return {
-        "disputed": _part(sample.take([item_id in disputed for item_id in ids]), level=level),
-        "undisputed": _part(sample.take([item_id not in disputed | unlabelled for item_id in ids]), level=level),
+        "disputed": _part(sample.take(disputed), level=level),
+        "undisputed": _part(sample.take(undisputed), level=level),
     }
 
 
-def _part(sample: Sample, *, level: float) -> dict[str, Any]:
+def _part(sample: Tally, *, level: float) -> dict[str, Any]:
     errors, error_reasons = error_rate_fields(sample, level=level)
     repeats, repeat_reasons = repeat_fields(sample, level=level)
     raw = raw_agreement(sample, level=level)

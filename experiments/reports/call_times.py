@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 NOT_RECORDED = "not recorded"
+"""What stands where nobody timed a call."""
 
 _UNITS = ((1.0, "ms", 1e-3), (120.0, "s", 1.0), (7200.0, "min", 60.0))
 """Below so many seconds a time is told in this unit, of so many seconds."""

@@ -107,6 +107,7 @@ class Entries:
 
 
 Block = Paragraph | Bullets | Table | Forest | Entries
+"""What a section of a page is made of."""
 
 
 @dataclass(frozen=True, slots=True)

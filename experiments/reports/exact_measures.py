@@ -85,7 +85,7 @@ def exact_alpha_fields(level: float) -> tuple[Fields, Mapping[str, str]]:
 
 
 def exact_raw_agreement(sample: ExactSample, *, level: float) -> Fields:
-    """Chance that a draw is people's label."""
+    """Chance that a draw is people's label; ``TypeError`` for a sample of draws."""
     labelled = sample.labelled
     if not isinstance(labelled, ExactSample):
         raise TypeError("labelled part: draws; expected distributions")

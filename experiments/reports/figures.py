@@ -23,7 +23,9 @@ __all__ = [
 ]
 
 NOT_DEFINED = "not defined"
+"""What stands where an estimate has no value."""
 DASH = "-"
+"""What stands in a narrow table where there is no figure."""
 
 Fields = Mapping[str, Any]
 

@@ -51,7 +51,7 @@ def build_grader_pages(grader: Fields, report: Fields) -> list[Section]:
         *label_bias_section(grader, words),
         *_parts("By kind", "kind", grader["by_kind"], positive),
         *_parts("Where people disagreed with each other", "people were", grader["by_dispute"], positive),
-        inconsistent_section(grader, words),
+        *inconsistent_section(grader, words),
         *range_section(grader, report["range_check"], words),
         *parser_section(grader, words),
     ]

@@ -9,26 +9,18 @@ from typing import Any
 
 from experiments.reports.breakdown import by_dispute, by_kind
 from experiments.reports.costly_items import costly_items
+from experiments.reports.counted_fields import counted_fields
 from experiments.reports.exact_measures import exact_fields
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.inputs import GraderResults
 from experiments.reports.item_listings import most_inconsistent, range_disagreements
 from experiments.reports.label_bias import label_bias_fields
-from experiments.reports.majority import majority_fields
-from experiments.reports.measures import (
-    agreement_fields,
-    alpha_fields,
-    confusion_fields,
-    count_fields,
-    error_rate_fields,
-    repeat_fields,
-)
 from experiments.reports.plain import plain_value
 from experiments.reports.reference_labels import ReferenceLabels
 from experiments.reports.rubric_measures import rubric_fields
 from experiments.reports.sample import Sample
 
-__all__ = ["build_grader_section"]
+__all__ = ["build_grader_section", "identity_fields", "label_fields"]
 
 
 def build_grader_section(
@@ -58,36 +50,32 @@ def build_grader_section(
     seed
         Text that stands for the content; fixes the bootstrap.
     """
-    errors, error_reasons = error_rate_fields(sample, level=level)
-    repeats, repeat_reasons = repeat_fields(sample, level=level)
-    alpha, alpha_reasons = alpha_fields(sample, level=level, seed=seed)
-    agreement, agreement_reasons = agreement_fields(sample, level=level, seed=seed)
+    bare = set(labels.consensus.unlabelled)
+    disputed = set(labels.consensus.disputed)
+    ids = [item.item_id for item in sample.items]
     return {
-        **_identity(results, labels, number=number),
+        **identity_fields(results, labels, number=number),
         "costly_items": costly_items(results.item_tokens, sample.items),
-        **count_fields(sample),
-        "n_repeats": sample.draws if isinstance(sample, ExactSample) else sample.expected,
+        **counted_fields(sample, level=level, seed=seed),
         "exact": exact_fields(sample) if isinstance(sample, ExactSample) else None,
-        "labels": _label_fields(labels),
-        "verdicts": _verdict_counts(sample),
+        "labels": label_fields(labels),
         "not_answered": _call_failures(results, sample),
-        **errors,
-        "confusion": confusion_fields(sample),
-        **repeats,
-        **alpha,
-        **agreement,
         **rubric_fields(results, sample, level=level, seed=seed),
-        "majority": majority_fields(sample, level=level),
         "label_bias": label_bias_fields(results, sample, level=level, seed=seed),
-        "by_kind": by_kind(sample, level=level),
-        "by_dispute": by_dispute(sample, labels.consensus, level=level),
+        "by_kind": by_kind(sample, [item.kind for item in sample.items], level=level),
+        "by_dispute": by_dispute(
+            sample,
+            disputed=[item_id in disputed for item_id in ids],
+            unlabelled=[item_id in bare for item_id in ids],
+            level=level,
+        ),
         "most_inconsistent": most_inconsistent(sample),
         "range_disagreements": range_disagreements(sample, outcomes),
-        "not_defined": {**error_reasons, **repeat_reasons, **alpha_reasons, **agreement_reasons},
     }
 
 
-def _identity(results: GraderResults, labels: ReferenceLabels, *, number: int) -> dict[str, Any]:
+def identity_fields(results: GraderResults, labels: ReferenceLabels, *, number: int) -> dict[str, Any]:
+    """Who a grader is, what was asked of it, and what that cost."""
     usage = results.usage
     effective = {json.dumps(plain_value(settings), sort_keys=True) for settings in results.effective_sampling}
     return {
@@ -114,7 +102,8 @@ def _identity(results: GraderResults, labels: ReferenceLabels, *, number: int) -
     }
 
 
-def _label_fields(labels: ReferenceLabels) -> dict[str, Any]:
+def label_fields(labels: ReferenceLabels) -> dict[str, Any]:
+    """How many items carry the labels that a grader is held against."""
     consensus = labels.consensus
     return {
         "rubric": labels.rubric,
@@ -123,11 +112,6 @@ def _label_fields(labels: ReferenceLabels) -> dict[str, Any]:
         "n_unlabelled": len(consensus.unlabelled),
         "n_disputed": len(consensus.disputed),
     }
-
-
-def _verdict_counts(sample: Sample) -> dict[str, int]:
-    totals = sample.counts.sum(axis=0)
-    return {label: int(count) for label, count in zip(sample.scale.labels, totals, strict=True)}
 
 
 def _call_failures(results: GraderResults, sample: Sample) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = ["PEOPLE", "LabelWords", "label_words"]
@@ -35,6 +35,7 @@ class LabelWords:
 
 
 PEOPLE = LabelWords("people", "people's", "Labels were given by people.")
+"""Words for labels that people gave."""
 WORDS = {
     "human": PEOPLE,
     "published": LabelWords("the reference", "the reference's", "Labels are published facts (the reference)."),
@@ -45,5 +46,7 @@ WORDS = {
 
 
 def label_words(about: Mapping[str, Any]) -> LabelWords:
-    """Words for the labels of a set, by its ``label_source``."""
-    return WORDS.get(about["label_source"], PEOPLE)
+    """Words for the labels of a set, by its ``label_source``; where its counts say that there are none, they say so."""
+    words = WORDS.get(about["label_source"], PEOPLE)
+    is_bare = about.get("n_labelled") == 0 and not about.get("n_tied")
+    return replace(words, source="No item has a label.") if is_bare else words

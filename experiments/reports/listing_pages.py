@@ -23,20 +23,22 @@ NOTE = Paragraph(
 )
 
 
-def inconsistent_section(grader: Fields, words: LabelWords) -> Section:
+def inconsistent_section(grader: Fields, words: LabelWords) -> list[Section]:
     """The items whose verdicts differ most."""
     heading = "Most inconsistent items"
     entries = grader["most_inconsistent"]
+    if entries is None:
+        return []
     if not entries:
         n = grader["flip_rate"]["n"]
         text = f"None: no item got two different labels, of {n:,} with two or more valid verdicts."
-        return Section(heading, 3, (Paragraph(text),))
-    return Section(heading, 3, (Entries(tuple(_entry(fields, _entropy(fields), words) for fields in entries)),))
+        return [Section(heading, 3, (Paragraph(text),))]
+    return [Section(heading, 3, (Entries(tuple(_entry(fields, _entropy(fields), words) for fields in entries)),))]
 
 
-def range_section(grader: Fields, check: Fields, words: LabelWords) -> list[Section]:
+def range_section(grader: Fields, check: Fields | None, words: LabelWords) -> list[Section]:
     """Where the range check contradicts the label that the grader gave most often."""
-    if not check["n_items"]:
+    if check is None or not check["n_items"]:
         return []
     found = grader["range_disagreements"]
     count = f"{len(found):,} of {check['n_items']:,} items with a range contradict the grader's most frequent label."
@@ -46,7 +48,7 @@ def range_section(grader: Fields, check: Fields, words: LabelWords) -> list[Sect
 def human_range_section(report: Fields) -> list[Section]:
     """Where the range check contradicts people, or whoever gave the labels."""
     check, words = report["range_check"], label_words(report["set"])
-    if not check["n_items"]:
+    if check is None or not check["n_items"]:
         return []
     found = check["human_disagreements"]
     text = (

@@ -8,13 +8,13 @@ from experiments.reports.exact_measures import exact_majority_fields
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.majority_sizes import majority_sizes
 from experiments.reports.plain import estimate_fields
-from experiments.reports.sample import Sample
+from experiments.reports.tally import Tally
 from experiments.stats.errors.majority import majority_error_rates
 
 __all__ = ["majority_fields"]
 
 
-def majority_fields(sample: Sample, *, level: float) -> dict[str, dict[str, Any]]:
+def majority_fields(sample: Tally, *, level: float) -> dict[str, dict[str, Any]]:
     """K to the error rates of the majority of K draws; empty where the scale names no label as right."""
     if sample.scale.positive is None:
         return {}
@@ -24,7 +24,7 @@ def majority_fields(sample: Sample, *, level: float) -> dict[str, dict[str, Any]
     return {str(k): _rates(labelled, sample.scale.positive, k=k, level=level) for k in majority_sizes(sample.expected)}
 
 
-def _rates(labelled: Sample, positive: str, *, k: int, level: float) -> dict[str, Any]:
+def _rates(labelled: Tally, positive: str, *, k: int, level: float) -> dict[str, Any]:
     rates = majority_error_rates(
         labelled.labels_given,
         labelled.counts,

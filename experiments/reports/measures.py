@@ -26,7 +26,7 @@ from experiments.reports.reasons import (
     false_positive_reason,
     repeats_reason,
 )
-from experiments.reports.sample import Sample
+from experiments.reports.tally import Tally
 from experiments.stats.errors.confusion import confusion_matrix
 from experiments.stats.errors.rates import error_rate_bounds, false_negative_rate, false_positive_rate
 from experiments.stats.intervals.clustered_wilson import clustered_wilson
@@ -46,7 +46,7 @@ __all__ = [
 Fields = dict[str, Any]
 
 
-def count_fields(sample: Sample) -> Fields:
+def count_fields(sample: Tally) -> Fields:
     """What every rate of a sample rests on: items, verdicts asked for and got, failures with reasons."""
     return {
         "n_items": sample.n_items,
@@ -58,7 +58,7 @@ def count_fields(sample: Sample) -> Fields:
     }
 
 
-def error_rate_fields(sample: Sample, *, level: float) -> tuple[Fields, Mapping[str, str]]:
+def error_rate_fields(sample: Tally, *, level: float) -> tuple[Fields, Mapping[str, str]]:
     """Error rates, their bounds where verdicts are missing, coverage of each; and why any is not defined."""
     labelled, positive = sample.labelled, sample.scale.positive
     rows = {"false_negative_rate": False, "false_positive_rate": False}
@@ -76,7 +76,7 @@ def error_rate_fields(sample: Sample, *, level: float) -> tuple[Fields, Mapping[
     return fields, {name: why for name, why in reasons.items() if fields[name]["value"] is None}
 
 
-def _rates(labelled: Sample, positive: str, *, level: float) -> Fields:
+def _rates(labelled: Tally, positive: str, *, level: float) -> Fields:
     if isinstance(labelled, ExactSample):
         return exact_rates(labelled, positive, level=level)
     labels, reference = labelled.scale.labels, labelled.labels_given
@@ -89,7 +89,7 @@ def _rates(labelled: Sample, positive: str, *, level: float) -> Fields:
     return {"false_negative_rate": estimate_fields(negative), "false_positive_rate": estimate_fields(false)}
 
 
-def _bounds(labelled: Sample, positive: str) -> Fields:
+def _bounds(labelled: Tally, positive: str) -> Fields:
     """Bounds are given as soon as any verdict of a labelled item is missing, for both rates."""
     if labelled.n_verdicts == labelled.n_expected:
         return {"false_negative_rate_bounds": None, "false_positive_rate_bounds": None}
@@ -108,7 +108,7 @@ def _bounds(labelled: Sample, positive: str) -> Fields:
     }
 
 
-def _row_coverage(labelled: Sample, positive: str) -> Fields:
+def _row_coverage(labelled: Tally, positive: str) -> Fields:
     right = [label == positive for label in labelled.reference]
     return {
         "false_negative_rate": labelled.take(right).coverage,
@@ -117,13 +117,13 @@ def _row_coverage(labelled: Sample, positive: str) -> Fields:
     }
 
 
-def repeat_fields(sample: Sample, *, level: float) -> tuple[Fields, Mapping[str, str]]:
+def repeat_fields(sample: Tally, *, level: float) -> tuple[Fields, Mapping[str, str]]:
     """Flip rate and pairwise disagreement over all items, labelled or not; and why either is not defined."""
     fields = _exact_or_drawn_repeats(sample, level=level)
     return fields, {name: repeats_reason(sample) for name, field in fields.items() if field["value"] is None}
 
 
-def _exact_or_drawn_repeats(sample: Sample, *, level: float) -> Fields:
+def _exact_or_drawn_repeats(sample: Tally, *, level: float) -> Fields:
     if isinstance(sample, ExactSample):
         return exact_repeat_fields(sample, level=level)
     return {
@@ -132,7 +132,7 @@ def _exact_or_drawn_repeats(sample: Sample, *, level: float) -> Fields:
     }
 
 
-def alpha_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
+def alpha_fields(sample: Tally, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
     """Krippendorff's alpha with repeats as raters; and why it is not defined."""
     if isinstance(sample, ExactSample):
         return exact_alpha_fields(level)
@@ -151,7 +151,7 @@ def alpha_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Ma
     return {"alpha_repeats": estimate_fields(estimate)}, reasons
 
 
-def agreement_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
+def agreement_fields(sample: Tally, *, level: float, seed: str) -> tuple[Fields, Mapping[str, str]]:
     """Agreement of one draw with people, coefficients and prevalence; and why any is not defined."""
     if isinstance(sample, ExactSample):
         return exact_agreement_fields(sample, level=level)
@@ -176,7 +176,7 @@ def agreement_fields(sample: Sample, *, level: float, seed: str) -> tuple[Fields
     return {"agreement": {**estimates, "prevalence": result.prevalence, "kappa_weights": result.kappa_weights}}, reasons
 
 
-def raw_agreement(sample: Sample, *, level: float) -> Fields:
+def raw_agreement(sample: Tally, *, level: float) -> Fields:
     """Raw agreement alone, without the cost of a bootstrap."""
     if isinstance(sample, ExactSample):
         return exact_raw_agreement(sample, level=level)
@@ -185,13 +185,13 @@ def raw_agreement(sample: Sample, *, level: float) -> Fields:
     return estimate_fields(clustered_wilson(means, judged.clusters, repeats=judged.most_repeats, level=level))
 
 
-def _agreeing_shares(judged: Sample) -> NDArray[np.float64]:
+def _agreeing_shares(judged: Tally) -> NDArray[np.float64]:
     columns = [judged.scale.index(label) for label in judged.labels_given]
     same = judged.counts[np.arange(judged.n_items), columns] if columns else np.zeros(0)
     return np.asarray(same / np.maximum(judged.valid, 1), dtype=np.float64)
 
 
-def confusion_fields(sample: Sample) -> Fields:
+def confusion_fields(sample: Tally) -> Fields:
     """People in rows: verdicts, row rates, and for each row its items and what is missing of it."""
     labelled = sample.labelled
     matrix = confusion_matrix(labelled.labels_given, labelled.counts, labels=sample.scale.labels)

@@ -39,7 +39,16 @@ def build_document(report: Fields) -> Document:
     sections = [_head(report), *_warnings(report), _summary(report), *human_range_section(report)]
     for grader in report["graders"]:
         sections += build_grader_pages(grader, report)
-    return Document(tuple(_explained_once(sections)))
+    return Document(tuple(_explained_once([*sections, *_left_out(report)])))
+
+
+def _left_out(report: Fields) -> list[Section]:
+    """What the report of a run has and this one has not, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in report.get("left_out", {}).items():
+        by_reason.setdefault(reason, []).append(name)
+    points = tuple(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return [Section("Left out", 2, (Bullets(points),))] if points else []
 
 
 def _explained_once(sections: list[Section]) -> Iterator[Section]:

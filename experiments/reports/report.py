@@ -20,6 +20,7 @@ from experiments.reports.set_section import human_agreement_fields, set_fields
 __all__ = ["SCHEMA", "build_report"]
 
 SCHEMA = "autorater.report/1"
+"""Name and version of the JSON form."""
 
 
 def build_report(data: RunData, *, level: float = 0.95, times: bool = False) -> dict[str, Any]:

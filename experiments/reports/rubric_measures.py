@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from experiments.reports.finding_measures import concept_fields, confidence_fiel
 from experiments.reports.inputs import GraderResults
 from experiments.reports.plain import content_rng, estimate_fields
 from experiments.reports.sample import Sample
-from experiments.reports.score_measures import score_fields
+from experiments.reports.tally import Tally
 from experiments.stats.raters.label_sets import label_set_agreement
 from experiments.stats.scores.benchmark_scores import benchmark_scores, score_bounds
 from experiments.stats.scores.hallucination import hallucination_bounds, hallucination_rate
@@ -29,17 +30,15 @@ SHOWN = ("index", "correct", "incorrect", "not_attempted")
 
 
 def rubric_fields(results: GraderResults, sample: Sample, *, level: float, seed: str) -> Fields:
-    """The fields of every rubric, ``None`` where the scale and the verdicts are not of that sort."""
+    """What rests on more than counts, ``None`` where the scale and the verdicts are not of that sort."""
     return {
-        "score_errors": score_fields(sample, level=level, seed=seed),
-        "label_sets": label_set_fields(sample, level=level, seed=seed),
-        "omniscience": omniscience_fields(sample, level=level),
+        "omniscience": omniscience_fields(sample, [item.respondent for item in sample.items], level=level),
         "confidence": confidence_fields(results, sample, level=level, seed=seed),
         "concepts": concept_fields(results, sample, level=level),
     }
 
 
-def label_set_fields(sample: Sample, *, level: float, seed: str) -> Fields | None:
+def label_set_fields(sample: Tally, *, level: float, seed: str) -> Fields | None:
     """Agreement with people on labels that are sets; ``None`` on other scales."""
     if sample.scale.parts is None or isinstance(sample, ExactSample):
         return None
@@ -61,15 +60,18 @@ def label_set_fields(sample: Sample, *, level: float, seed: str) -> Fields | Non
     }
 
 
-def omniscience_fields(sample: Sample, *, level: float) -> Fields | None:
-    """Index and hallucination rate of each respondent, by the grader and by people; ``None`` on other scales."""
+def omniscience_fields(sample: Tally, respondents: Sequence[str | None], *, level: float) -> Fields | None:
+    """Index and hallucination rate of each respondent, by the grader and by people; ``None`` on other scales.
+
+    ``respondents`` are those of the sample's items.
+    """
     if sample.scale.labels != OMNISCIENCE.labels or isinstance(sample, ExactSample):
         return None
-    names = [item.respondent or ALL_RESPONSES for item in sample.items]
+    names = [name or ALL_RESPONSES for name in respondents]
     return {name: _respondent(sample.take([one == name for one in names]), level=level) for name in sorted(set(names))}
 
 
-def _respondent(sample: Sample, *, level: float) -> Fields:
+def _respondent(sample: Tally, *, level: float) -> Fields:
     labelled = sample.labelled
     people = np.eye(len(sample.scale.labels))[[sample.scale.index(label) for label in labelled.labels_given]]
     return {
@@ -81,7 +83,7 @@ def _respondent(sample: Sample, *, level: float) -> Fields:
     }
 
 
-def _scores(shares: NDArray[np.float64], sample: Sample, *, repeats: int, level: float) -> Fields:
+def _scores(shares: NDArray[np.float64], sample: Tally, *, repeats: int, level: float) -> Fields:
     scores = benchmark_scores(
         _of_three(shares),
         sample.clusters,
@@ -104,7 +106,7 @@ def _scores(shares: NDArray[np.float64], sample: Sample, *, repeats: int, level:
     return {name: estimate_fields(one) for name, one in (named | {"hallucination_rate": rate}).items()}
 
 
-def _bounds(sample: Sample) -> Fields | None:
+def _bounds(sample: Tally) -> Fields | None:
     """What the missing verdicts could make of index and hallucination rate; ``None`` where none is missing."""
     if sample.n_verdicts == sample.n_expected:
         return None

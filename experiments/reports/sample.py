@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from calibration_sets.item import Item
 from calibration_sets.scale import LabelScale
 from experiments.reports.inputs import GraderResults
+from experiments.reports.tally import Tally
 from graders.verdict import Verdict
 
 __all__ = ["Sample", "build_sample", "expected_repeats", "group_verdicts"]
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Tally):
     """Some items of a run, in the order of their ids.
 
     Attributes
@@ -45,26 +46,6 @@ class Sample:
     failures: tuple[Mapping[str, int], ...]
     expected: int
 
-    @property
-    def n_items(self) -> int:
-        """Items, with and without people's label."""
-        return len(self.items)
-
-    @property
-    def n_expected(self) -> int:
-        """Verdicts asked for."""
-        return self.expected * self.n_items
-
-    @cached_property
-    def n_verdicts(self) -> int:
-        """Verdicts with a label."""
-        return int(self.counts.sum())
-
-    @property
-    def coverage(self) -> float | None:
-        """Valid verdicts as a share of those asked for; ``None`` without items."""
-        return self.n_verdicts / self.n_expected if self.n_expected else None
-
     @cached_property
     def failure_counts(self) -> dict[str, int]:
         """Reason to number of verdicts, only reasons that occur."""
@@ -77,29 +58,6 @@ class Sample:
     def clusters(self) -> list[str]:
         """(n,) the question of each item."""
         return [item.cluster_id for item in self.items]
-
-    @cached_property
-    def valid(self) -> NDArray[np.int64]:
-        """(n,) valid verdicts of each item."""
-        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
-
-    @cached_property
-    def most_repeats(self) -> int:
-        """The most valid verdicts that any item has."""
-        return int(self.valid.max(initial=0))
-
-    @cached_property
-    def labelled(self) -> Sample:
-        """The items with people's label."""
-        return self.take([label is not None for label in self.reference])
-
-    @cached_property
-    def labels_given(self) -> list[str]:
-        """People's labels of a sample whose every item has one; raises ``ValueError`` otherwise."""
-        given = [label for label in self.reference if label is not None]
-        if len(given) != self.n_items:
-            raise ValueError(f"sample: {self.n_items - len(given)} items without a label; expected none")
-        return given
 
     def take(self, keep: Sequence[bool]) -> Sample:
         """The items whose flag is set."""
@@ -153,7 +111,7 @@ def build_sample(
 def group_verdicts(
     verdicts: Sequence[Verdict], *, grader_id: str, items: Sequence[Item]
 ) -> dict[str, dict[int, Verdict]]:
-    """Verdicts by item digest and repeat; raises as :func:`build_sample` says."""
+    """Verdicts by item digest and repeat; ``ValueError`` as :func:`build_sample` says."""
     known = {item.digest for item in items}
     groups: dict[str, dict[int, Verdict]] = {}
     for verdict in verdicts:
@@ -173,7 +131,13 @@ def _name(verdict: Verdict) -> str:
 
 
 def expected_repeats(results: GraderResults, groups: Mapping[str, Mapping[int, Verdict]]) -> int:
-    """Verdicts asked for of each item; where the settings do not say, the most that any item got."""
+    """Verdicts asked for of each item; where the settings do not say, the most that any item got.
+
+    Raises
+    ------
+    ValueError
+        If an item has more.
+    """
     most = max((len(repeats) for repeats in groups.values()), default=1)
     exact = results.sampling.get("method") == "exact"
     asked = 1 if exact else int(results.sampling.get("repeats") or most)

@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.reports.exact_sample import ExactSample
 from experiments.reports.plain import content_rng, estimate_fields
-from experiments.reports.sample import Sample
+from experiments.reports.tally import Tally
 from experiments.stats.errors.score_errors import score_error_bounds, score_errors
 from experiments.stats.inputs import ScaleLevel
 from experiments.stats.raters.rater_agreement import agreement
@@ -25,7 +25,7 @@ LEVELS: tuple[tuple[ScaleLevel, str, str], ...] = (
 """Kappa with linear weights goes with the order of labels, with quadratic ones with their distances."""
 
 
-def score_error_fields(sample: Sample, *, level: float) -> Fields | None:
+def score_error_fields(sample: Tally, *, level: float) -> Fields | None:
     """Under- and over-grading, bias and mean absolute error, with bounds where verdicts are missing.
 
     ``None`` where the labels are no numbers, and of a computed distribution, whose labels are no draws.
@@ -45,7 +45,7 @@ def score_error_fields(sample: Sample, *, level: float) -> Fields | None:
     return fields | {"bounds": {name: list(getattr(bounds, name)) for name in ERRORS}}
 
 
-def score_fields(sample: Sample, *, level: float, seed: str) -> Fields | None:
+def score_fields(sample: Tally, *, level: float, seed: str) -> Fields | None:
     """The errors, and weighted kappa and alpha by the order of the labels and, where they lie evenly, by distances."""
     fields = score_error_fields(sample, level=level)
     if fields is None:
@@ -53,7 +53,7 @@ def score_fields(sample: Sample, *, level: float, seed: str) -> Fields | None:
     return fields | _coefficients(sample, level=level, seed=seed)
 
 
-def _coefficients(sample: Sample, *, level: float, seed: str) -> Fields:
+def _coefficients(sample: Tally, *, level: float, seed: str) -> Fields:
     labelled = sample.labelled
     fields: Fields = {}
     steps = np.diff(sample.scale.values or ())

@@ -37,7 +37,9 @@ class Glyphs:
 
 
 UNICODE = Glyphs("▏▎▍▌▋▊▉█", "·", "├", "─", "┤", "●", "…")
+"""Signs of a drawing where the output takes them."""
 ASCII = Glyphs("#", ".", "|", "-", "|", "o", "~")
+"""Signs of a drawing where nothing else can be written."""
 
 
 def draw_bar(share: float | None, width: int, glyphs: Glyphs) -> str:

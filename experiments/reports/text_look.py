@@ -57,6 +57,7 @@ class Look:
 
 
 PLAIN = Look()
+"""Text without colours."""
 
 
 def _can_write(text: str, encoding: str) -> bool:

@@ -6,13 +6,14 @@ Every check raises ``ValueError`` with one line of the form ``where: what, got; 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "ScaleLevel",
+    "as_clusters",
     "check_counts",
     "check_expected",
     "check_labels",
@@ -28,13 +29,13 @@ SCALE_LEVELS = get_args(ScaleLevel)
 
 
 def check_level(level: float) -> None:
-    """Raise unless the confidence level lies strictly between 0 and 1."""
+    """Raise ``ValueError`` unless the confidence level lies strictly between 0 and 1."""
     if not 0.0 < level < 1.0:
         raise ValueError(f"level: not a confidence level, got {level!r}; expected a number between 0 and 1")
 
 
 def check_labels(labels: Sequence[str], positive: str | None = None, scale_level: ScaleLevel = "nominal") -> None:
-    """Raise unless the scale is a list of distinct labels that holds ``positive`` and has a known level."""
+    """Raise ``ValueError`` unless the scale is a list of distinct labels with ``positive``, of a known level."""
     if isinstance(labels, str) or not labels:
         raise ValueError(f"labels: not a scale, got {labels!r}; expected a list of one or more labels")
     if len(set(labels)) != len(labels):
@@ -66,7 +67,7 @@ def check_counts(counts: ArrayLike, *, n: int | None = None, n_labels: int | Non
 
 
 def check_expected(expected: int | Sequence[int], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Verdicts expected of each item, shape (n,): one or more, and no fewer than arrived."""
+    """Verdicts expected of each item, shape (n,); ``ValueError`` for less than one, or fewer than arrived."""
     asked = np.asarray(expected)
     if asked.ndim == 0:
         asked = np.repeat(asked, len(counts))
@@ -83,20 +84,58 @@ def check_expected(expected: int | Sequence[int], counts: NDArray[np.int64]) -> 
 
 
 def encode_labels(reference: Sequence[str], labels: Sequence[str], where: str = "reference") -> NDArray[np.int64]:
-    """Position of each label on the scale, shape (n,); a stranger to the scale is an error."""
+    """Position of each label on the scale, shape (n,); ``ValueError`` for a stranger to the scale."""
+    array = _as_array(reference)
+    if array is not None:
+        return _encode_label_array(array, labels, where)
     positions = {label: position for position, label in enumerate(labels)}
     for row, label in enumerate(reference):
         if label not in positions:
-            raise ValueError(f"{where}[{row}]: label not on the scale, got {label!r}; expected one of {list(labels)}")
+            raise _stranger(where, row, label, labels)
     return np.array([positions[label] for label in reference], dtype=np.int64)
 
 
+def _encode_label_array(reference: NDArray[Any], labels: Sequence[str], where: str) -> NDArray[np.int64]:
+    """The same of an array of texts, without a loop over its items."""
+    codes = np.full(len(reference), -1, dtype=np.int64)
+    for position, label in enumerate(labels):
+        codes[reference == label] = position
+    strange = np.flatnonzero(codes < 0)
+    if len(strange):
+        raise _stranger(where, int(strange[0]), reference[strange[0]], labels)
+    return codes
+
+
+def _stranger(where: str, row: int, label: str, labels: Sequence[str]) -> ValueError:
+    return ValueError(f"{where}[{row}]: label not on the scale, got {label!r}; expected one of {list(labels)}")
+
+
 def encode_clusters(clusters: Sequence[Hashable], *, n: int) -> NDArray[np.int64]:
-    """Whole number of each item's cluster, shape (n,), in order of first appearance."""
+    """Whole number of each item's cluster, shape (n,), in order of first appearance; ``ValueError`` for another n."""
     if len(clusters) != n:
         raise ValueError(f"clusters: wrong length, got {len(clusters)}; expected {n}, one an item")
+    array = _as_array(clusters)
+    if array is not None and array.dtype.kind in "iu":
+        return _encode_numbers(array)
     codes: dict[Hashable, int] = {}
     return np.array([codes.setdefault(cluster, len(codes)) for cluster in clusters], dtype=np.int64)
+
+
+def as_clusters(codes: NDArray[np.int64]) -> Sequence[Hashable]:
+    """Whole numbers (n,) as the clusters of n items: :func:`encode_clusters` reads an array without a loop over it."""
+    return cast(Sequence[Hashable], codes)
+
+
+def _as_array(given: object) -> NDArray[Any] | None:
+    return given if isinstance(given, np.ndarray) else None
+
+
+def _encode_numbers(clusters: NDArray[Any]) -> NDArray[np.int64]:
+    """Clusters that are whole numbers already, numbered by first appearance."""
+    _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(place[inverse.ravel()], dtype=np.int64)
 
 
 def _whole_numbers(where: str, numbers: NDArray[Any]) -> NDArray[np.int64]:

@@ -178,8 +178,8 @@ def accuracy_gain(
 ) -> Estimate:
     """Accuracy after less accuracy before, paired by item, with a bootstrap interval over questions.
 
-    ``before`` and ``after`` are counts of verdicts, (n, L), with a verdict of every item; the rest is as in
-    :func:`balanced_accuracy`.
+    ``before`` and ``after`` are counts of verdicts, (n, L), with a verdict of every item (else ``ValueError``); the
+    rest is as in :func:`balanced_accuracy`.
     """
     check_labels(labels)
     check_level(level)

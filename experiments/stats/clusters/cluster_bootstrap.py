@@ -128,5 +128,7 @@ def _draw_rows(multiplicities: NDArray[np.int64], rng: np.random.Generator, size
 def _draw_clusters(n_clusters: int, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
     """How often each cluster is drawn, shape (size, G)."""
     cells = rng.integers(n_clusters, size=(size, n_clusters))
+    if n_clusters >= BLOCK:  # the counts of one resample fit into the cache, those of all do not
+        return np.array([np.bincount(row, minlength=n_clusters) for row in cells], dtype=np.float64)
     cells += np.arange(size)[:, None] * n_clusters
     return np.bincount(cells.ravel(), minlength=size * n_clusters).reshape(size, n_clusters).astype(np.float64)

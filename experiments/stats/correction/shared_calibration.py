@@ -43,7 +43,13 @@ class SharedCalibration:
     choice: ScoreChoice
 
     def join(self, shares: ArrayLike, *, repeats: int = 1) -> Samples:
-        """The labelled items with a cell's (n, L) shares of labels; a row of zeros where there are none."""
+        """The labelled items with a cell's (n, L) shares of labels; a row of zeros where there are none.
+
+        Raises
+        ------
+        ValueError
+            If there is not one row a question.
+        """
         rows, used = check_item_shares(shares, n_labels=len(self.choice.labels))
         if len(rows) != len(self.codes):
             raise ValueError(f"shares: wrong length, got {len(rows)}; expected {len(self.codes)}, a row a question")

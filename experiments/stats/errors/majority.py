@@ -22,6 +22,9 @@ from experiments.stats.intervals.clustered_wilson import clustered_bounds
 
 __all__ = ["MajorityErrorRates", "majority_curve", "majority_error_rates"]
 
+LARGEST_KEY = 2**20
+"""Rows of counts that are told apart by a table of all that there could be."""
+
 
 @dataclass(frozen=True, slots=True)
 class MajorityErrorRates:
@@ -158,9 +161,16 @@ def _majority_points(votes: _Votes, draws: Sequence[int], *, level: float) -> li
 
 
 def _distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct rows of a table, and which of them each row is."""
-    distinct, which = np.unique(table, axis=0, return_inverse=True)
-    return distinct, which.ravel()
+    """Distinct rows of a table of counts in ascending order, and which of them each row is."""
+    base = max(int(table.max(initial=0)) + 1, 2)
+    if base ** table.shape[1] > LARGEST_KEY:
+        distinct, which = np.unique(table, axis=0, return_inverse=True)
+        return distinct, which.ravel()
+    # A row as one number, the first count its first digit: sorts as the rows do, in a hundredth of the time.
+    keys = np.ravel_multi_index(tuple(table.T), (base,) * table.shape[1])
+    present = np.bincount(keys, minlength=base ** table.shape[1]) > 0
+    distinct = np.column_stack(np.unravel_index(np.flatnonzero(present), (base,) * table.shape[1]))
+    return distinct, (np.cumsum(present) - 1)[keys]
 
 
 def _cluster_shares(

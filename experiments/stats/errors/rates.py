@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from experiments.stats.estimate import Estimate
-from experiments.stats.inputs import check_counts, check_expected, check_labels, encode_clusters, encode_labels
+from experiments.stats.inputs import (
+    as_clusters,
+    check_counts,
+    check_expected,
+    check_labels,
+    encode_clusters,
+    encode_labels,
+)
 from experiments.stats.intervals.clustered_wilson import clustered_wilson
 
 __all__ = ["ErrorRateBounds", "coverage", "error_rate_bounds", "false_negative_rate", "false_positive_rate"]
@@ -160,7 +167,7 @@ def _row_rate(
 ) -> Estimate:
     used = row & (valid > 0)
     groups = encode_clusters(clusters, n=len(wrong))[used]
-    return clustered_wilson(wrong[used], groups.tolist(), repeats=int(valid[used].max(initial=0)), level=level)
+    return clustered_wilson(wrong[used], as_clusters(groups), repeats=int(valid[used].max(initial=0)), level=level)
 
 
 def _row_bounds(

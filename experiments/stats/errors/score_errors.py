@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from experiments.stats.clusters.clustered_mean import check_values, clustered_mean
 from experiments.stats.estimate import Estimate
 from experiments.stats.inputs import (
+    as_clusters,
     check_counts,
     check_expected,
     check_labels,
@@ -96,7 +97,7 @@ def score_errors(
     used = table.sum(axis=1) > 0
     shares = table[used] / table[used].sum(axis=1, keepdims=True)
     errors, span = errors[used], float(np.ptp(numbers))
-    groups = encode_clusters(clusters, n=len(used))[used].tolist()
+    groups = as_clusters(encode_clusters(clusters, n=len(used))[used])
     most = int(table.sum(axis=1).max(initial=0))
 
     def rate(item_means: NDArray[np.float64]) -> Estimate:

@@ -121,7 +121,7 @@ def planned_bounds(
 
     Wilson's interval is not symmetric about the rate: it reaches further towards 50%.
 
-    Parameters and errors are those of :func:`planned_half_width`.
+    Parameters and errors (``ValueError``) are those of :func:`planned_half_width`.
     """
     check_level(level)
     if not 0 < rate < 1:

@@ -21,6 +21,7 @@ __all__ = ["DawidSkeneConsensus", "HumanConsensus", "Stratum", "dawid_skene", "h
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Stratum = Literal["unlabelled", "single", "unanimous", "disputed"]
+"""Items by how many people labelled them, and whether they agree."""
 
 _FIRST_ITERATIONS = 25
 _SAME = 1e-4

@@ -10,7 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, sum_by_cluster
 from experiments.stats.estimate import Estimate
-from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters, encode_labels
+from experiments.stats.inputs import (
+    ScaleLevel,
+    as_clusters,
+    check_counts,
+    check_labels,
+    check_level,
+    encode_clusters,
+    encode_labels,
+)
 from experiments.stats.intervals.clustered_wilson import clustered_wilson
 from experiments.stats.raters.coefficients import Disagreement, ac1_disagreement, alpha_disagreement, kappa_disagreement
 from experiments.stats.raters.resampled import coefficient_estimate
@@ -110,7 +118,7 @@ def agreement(
         tables, codes, scale_level=scale_level, rng=rng, repeats=repeats, level=level, resamples=resamples
     )
     return Agreement(
-        raw=clustered_wilson(right, codes.tolist(), repeats=repeats, level=level),
+        raw=clustered_wilson(right, as_clusters(codes), repeats=repeats, level=level),
         cohen_kappa=kappa,
         gwet_ac1=ac1,
         gwet_ac2=ac2,
@@ -163,7 +171,7 @@ def human_agreement(
     table, codes = counts[shared], encode_clusters(clusters, n=len(counts))[shared]
     most = int(table.sum(axis=1).max(initial=0))
     alpha = alpha_estimate(table, codes, scale_level=scale_level, rng=rng, level=level, resamples=resamples)
-    raw = clustered_wilson(1.0 - item_disagreement(table), codes.tolist(), repeats=most, level=level)
+    raw = clustered_wilson(1.0 - item_disagreement(table), as_clusters(codes), repeats=most, level=level)
     n_raters = sum(any(label is not None for label in rater) for rater in ratings)
     return HumanAgreement(alpha=alpha, pairwise_raw=raw, n_raters=n_raters)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from experiments.stats.clusters.cluster_bootstrap import percentile_interval
 from experiments.stats.estimate import Estimate
+from experiments.stats.inputs import as_clusters
 from experiments.stats.intervals.clustered_wilson import clustered_wilson
 from experiments.stats.raters.coefficients import Disagreement
 
@@ -41,7 +42,7 @@ def coefficient_estimate(
     the interval is Wilson's for no disagreement among the clusters, divided by the expected disagreement,
     which is held fixed; method ``wilson-clustered``.
     """
-    n, n_clusters = len(codes), len(np.unique(codes))
+    n, n_clusters = len(codes), int(np.count_nonzero(np.bincount(codes)))
     method, interval = "cluster-bootstrap", None
     if value is not None and whole.observed[0] <= 0:
         method, interval = "wilson-clustered", _perfect_interval(float(whole.expected[0]), codes, level)
@@ -52,5 +53,5 @@ def coefficient_estimate(
 
 
 def _perfect_interval(expected: float, codes: NDArray[np.int64], level: float) -> tuple[float, float]:
-    most = clustered_wilson(np.zeros(len(codes)), codes.tolist(), repeats=1, level=level).high
+    most = clustered_wilson(np.zeros(len(codes)), as_clusters(codes), repeats=1, level=level).high
     return max(-1.0, 1.0 - (most or 0.0) / expected), 1.0

@@ -65,6 +65,8 @@ def exact_error_rates(
 ) -> tuple[Estimate, Estimate]:
     """False-negative and false-positive rate of one draw; means of item chances, as for sampled verdicts.
 
+    ``shares`` (n, L) are each item's chances of the labels, which add up to 1, or NaN where it has none.
+
     Raises
     ------
     ValueError
@@ -85,7 +87,10 @@ def exact_error_rates(
 def exact_bounds(
     reference: Sequence[str], shares: ArrayLike, *, labels: Sequence[str], positive: str
 ) -> ErrorRateBounds:
-    """Error rates of one draw if every item without a distribution were right, and if every one were wrong."""
+    """Error rates of one draw if every item without a distribution were right, and if every one were wrong.
+
+    ``shares`` (n, L) as in :func:`exact_error_rates`.
+    """
     check_labels(labels, positive)
     people = encode_labels(reference, labels)
     table = check_shares(shares, n=len(people), n_labels=len(labels))
@@ -114,7 +119,7 @@ def exact_agreement(
     draws: int,
     level: float = 0.95,
 ) -> Estimate:
-    """Chance that one draw is people's label."""
+    """Chance that one draw is people's label; ``shares`` (n, L) as in :func:`exact_error_rates`."""
     check_labels(labels)
     people = encode_labels(reference, labels)
     table = check_shares(shares, n=len(people), n_labels=len(labels))
@@ -125,13 +130,19 @@ def exact_agreement(
 def exact_pairwise_disagreement(
     shares: ArrayLike, clusters: Sequence[Hashable], *, draws: int, level: float = 0.95
 ) -> Estimate:
-    """Chance that two draws of an item differ, ``1 - sum_l p_l ** 2``, the mean over items."""
+    """Chance that two draws of an item differ, ``1 - sum_l p_l ** 2``, the mean over items.
+
+    ``shares`` (n, L) as in :func:`exact_error_rates`.
+    """
     table = _table(shares, n=len(clusters))
     return _mean(1.0 - (table**2).sum(axis=1), _all(table), clusters, draws=draws, level=level)
 
 
 def exact_flip_rate(shares: ArrayLike, clusters: Sequence[Hashable], *, draws: int, level: float = 0.95) -> Estimate:
-    """Chance that R draws of an item show two different labels, ``1 - sum_l p_l ** R``, the mean over items."""
+    """Chance that R draws of an item show two different labels, ``1 - sum_l p_l ** R``, the mean over items.
+
+    ``shares`` (n, L) as in :func:`exact_error_rates`.
+    """
     table = _table(shares, n=len(clusters))
     return _mean(1.0 - (table**draws).sum(axis=1), _all(table), clusters, draws=draws, level=level)
 
@@ -157,6 +168,11 @@ def exact_majority_error_rates(
 
     ``draws``, not ``k``, bounds the intervals, as for draws that were really made: at ``k = 1`` they are those
     of :func:`exact_error_rates`.
+
+    Raises
+    ------
+    ValueError
+        ``k`` below 1.
     """
     if k < 1:
         raise ValueError(f"k: too few draws, got {k}; expected 1 or more")

@@ -11,7 +11,7 @@ from scipy.special import entr
 
 from experiments.stats.clusters.cluster_bootstrap import bootstrap_sums, sum_by_cluster
 from experiments.stats.estimate import Estimate
-from experiments.stats.inputs import ScaleLevel, check_counts, check_labels, check_level, encode_clusters
+from experiments.stats.inputs import ScaleLevel, as_clusters, check_counts, check_labels, check_level, encode_clusters
 from experiments.stats.intervals.clustered_wilson import clustered_wilson
 from experiments.stats.raters.coefficients import alpha_disagreement
 from experiments.stats.raters.krippendorff_alpha import alpha_of_counts
@@ -46,7 +46,7 @@ def flip_rate(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float =
     """
     table, codes = _repeated(counts, clusters)
     flipped = (table > 0).sum(axis=1) > 1
-    return clustered_wilson(flipped, codes.tolist(), repeats=_most(table), level=level)
+    return clustered_wilson(flipped, as_clusters(codes), repeats=_most(table), level=level)
 
 
 def pairwise_disagreement(counts: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
@@ -56,7 +56,7 @@ def pairwise_disagreement(counts: ArrayLike, clusters: Sequence[Hashable], *, le
     Parameters and errors as in :func:`flip_rate`.
     """
     table, codes = _repeated(counts, clusters)
-    return clustered_wilson(item_disagreement(table), codes.tolist(), repeats=_most(table), level=level)
+    return clustered_wilson(item_disagreement(table), as_clusters(codes), repeats=_most(table), level=level)
 
 
 def item_entropy(counts: ArrayLike) -> list[float | None]:
@@ -86,7 +86,7 @@ def mean_item_entropy(counts: ArrayLike, clusters: Sequence[Hashable], *, level:
     table, codes = _repeated(counts, clusters)
     most = float(np.log2(max(table.shape[1], 1)))
     shares = np.minimum(_entropy_bits(table) / (most or 1.0), 1.0)
-    share = clustered_wilson(shares, codes.tolist(), repeats=_most(table), level=level)
+    share = clustered_wilson(shares, as_clusters(codes), repeats=_most(table), level=level)
     if share.value is None or share.low is None or share.high is None:
         return share
     return replace(share, value=share.value * most, low=share.low * most, high=share.high * most)

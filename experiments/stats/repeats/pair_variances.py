@@ -147,7 +147,13 @@ def pair_variances(linear: Array, quadratic: Array) -> Array:
 
 
 def resample_pairs(sums: PairSums, *, rng: np.random.Generator, resamples: int) -> Array:
-    """:func:`pair_variances` of ``resamples`` draws of G questions with replacement, shape (6, resamples)."""
+    """:func:`pair_variances` of ``resamples`` draws of G questions with replacement, shape (6, resamples).
+
+    Raises
+    ------
+    ValueError
+        Fewer than one resample.
+    """
     if resamples < 1:
         raise ValueError(f"resamples: too few, got {resamples}; expected 1 or more")
     n_questions = len(sums.linear)

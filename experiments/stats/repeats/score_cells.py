@@ -45,7 +45,7 @@ def score_cells(table: Array, largest_difference: float) -> Cells:
 def correctness_cells(
     reference: Sequence[str], counts: Sequence[ArrayLike], *, labels: Sequence[str], positive: str
 ) -> Cells:
-    """Cells of 0 and 1: the mean square is the mean."""
+    """Cells of 0 and 1: the mean square is the mean; ``ValueError`` without a grader."""
     check_labels(labels, positive)
     people = encode_labels(reference, labels)
     if not len(counts):

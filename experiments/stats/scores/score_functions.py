@@ -160,7 +160,7 @@ def class_shares(
 ) -> NDArray[np.float64]:
     """Shares of (correct, incorrect, not attempted), shape (..., 3), from those of the labels (..., L).
 
-    Parameters and errors as in :func:`score_value`.
+    Parameters and errors (``ValueError``) as in :func:`score_value`.
     """
     _check_classes(labels, correct=correct, not_attempted=not_attempted)
     table = np.asarray(shares, dtype=np.float64)
@@ -189,7 +189,7 @@ def item_shares(counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_penalty(penalty: float) -> None:
-    """Raise unless the cost of a wrong answer is a finite number, 0 or more."""
+    """Raise ``ValueError`` unless the cost of a wrong answer is a finite number, 0 or more."""
     if not 0.0 <= penalty < float("inf"):
         raise ValueError(f"penalty: not a cost, got {penalty!r}; expected a finite number, 0 or more")
 

@@ -29,6 +29,11 @@ def swapped_totals(sums: NDArray[np.float64], *, rng: np.random.Generator, resam
         The only source of randomness.
     resamples
         Number of random swaps. Where all swaps are no more than that (:func:`all_swaps_fit`), each comes once.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one random swap.
     """
     if resamples < 1:
         raise ValueError(f"resamples: too few, got {resamples}; expected 1 or more")

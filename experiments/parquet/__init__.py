@@ -1,0 +1,1 @@
+"""Runs as folders of Parquet files: written from a store, counted and reported without one."""
