@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from command_line import Ran, autorater
-from tool_logs import InspectRun, promptfoo_result, run_inspect, write_jsonl
+from tool_logs import promptfoo_result, write_jsonl
 
 from calibration_sets.item import HumanLabel
 from calibration_sets.loader import load_set
 from calibration_sets.records import SetHeader
 from calibration_sets.scale import BINARY
 from calibration_sets.writer import write_set
-
-SAMPLES = [{"id": at, "input": f"Which is town {at}?", "target": f"town {at}"} for at in range(12)]
-
-
-def say(model: str, text: str, times: int) -> str:
-    number = int(re.findall(r"town (\d+)\?", text)[0])
-    if model == "answerer":
-        return f"It is town {number if number % 3 else number + 1}."
-    errs = number == 4 or ("expert answer" in text and number == 5)
-    return "GRADE: C" if bool(number % 3) is not errs else "GRADE: I"
 
 
 def run_of(ran: Ran) -> str:
@@ -33,10 +24,9 @@ def run_of(ran: Ran) -> str:
     return str(run)
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    (made,) = run_inspect(tmp_path_factory.mktemp("inspect"), say, SAMPLES, InspectRun(("qa", "fact")))
-    return made
+@pytest.fixture
+def log(inspect_logs: Mapping[str, Path]) -> Path:
+    return inspect_logs["numbered"]
 
 
 def label(folder: Path) -> None:
@@ -62,7 +52,8 @@ def test_an_inspect_log_becomes_a_run_that_the_other_commands_take(log: Path, tm
     assert "12 samples read, 12 taken: 12 items on 12 questions, 24 replies of graders; no label of a person" in ran.err
     assert "24 alike, 0 not" in ran.err
     assert ran.out == autorater(tmp_path, "report", run).out
-    assert "0 items labelled" in ran.out
+    assert "No item has a label." in ran.out
+    assert "given by people" not in ran.out + autorater(tmp_path, "runs", "show", run).out
     assert run_of(autorater(tmp_path, "import", "inspect", str(log), "--name", "caps")) == run
     for words in (["queue", run, "--out", "queue.csv"], ["runs", "show", run]):
         assert autorater(tmp_path, *words).code == 0

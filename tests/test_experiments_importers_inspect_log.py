@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fault_replies import Fault, Status
-from tool_logs import InspectRun, run_inspect
 
 from experiments.errors import ImportFileError
 from experiments.importers.account import ImportAccount
@@ -22,57 +21,22 @@ from experiments.store.run_records import load_run_data
 from experiments.store.run_store import RunStore
 from graders.verdict import CallFailure, Completion
 
-SAMPLES = [
-    {"id": "steady", "input": "Town of steady?", "target": "Ullenby"},
-    {"id": "moody", "input": "Town of moody?", "target": ["Tessen", "Tessendorf"]},
-    {"id": "partly", "input": "Town of partly?", "target": "Brannoch"},
-    {"id": "mute", "input": "Town of mute?", "target": "Korvel"},
-    {"id": "boom", "input": "Town of boom?", "target": "Sandrey"},
-    {"id": "open", "input": "Town of open?", "target": ""},
-]
 
-
-def say(model: str, text: str, times: int) -> str | Fault:
-    if model == "answerer":
-        if "boom" in text:
-            return Status(400)
-        return f"It is number {times}." if "moody" in text else "It is Ullenby."
-    if model in ("juror", "failing"):
-        return Status(400) if model == "failing" and "moody" in text else "GRADE: I"
-    if "Korvel" in text:
-        return "I would rather not say."
-    if "Brannoch" in text:
-        return "Half of it.\n\nGRADE: P"
-    return "GRADE: C" if "steady" in text else "Not the same town.\n\nGRADE: I"
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return run_inspect(
-        tmp_path_factory.mktemp("inspect"),
-        say,
-        SAMPLES,
-        InspectRun(("qa", "fact", "match"), epochs=2),
-        InspectRun(("panel",), n_samples=1),
-        InspectRun(("failing",), n_samples=2, log_format="json"),
-    )
-
-
-@pytest.fixture(scope="module")
-def log(logs: list[Path]) -> Path:
-    return logs[0]
+@pytest.fixture
+def log(inspect_logs: Mapping[str, Path]) -> Path:
+    return inspect_logs["towns"]
 
 
 def read(*files: Path, scorers: Sequence[str] = ()) -> tuple[list[ImportedAnswer], ImportAccount]:
     account = ImportAccount()
-    return list(InspectReader(scorers)(files, account)), account
+    return list(InspectReader(INSPECT_LABELLINGS["binary"], scorers)(files, account)), account
 
 
 def store_runs(
     log: Path, store: RunStore, labels: str = "binary", repeats: int | None = None, scorers: Sequence[str] = ()
 ) -> tuple[str, ImportAccount]:
     account = ImportAccount()
-    reader = InspectReader(scorers)
+    reader = InspectReader(INSPECT_LABELLINGS[labels], scorers)
     wanted = ToolImport("inspect", [log], reader, INSPECT_LABELLINGS[labels], "caps", repeats=repeats)
     (run_id,) = import_runs(wanted, store, account)
     return run_id, account
@@ -199,22 +163,105 @@ def test_an_unknown_scorer_is_refused_with_those_that_there_are(log: Path) -> No
         read(log, scorers=["nope"])
 
 
-def test_each_grader_of_a_panel_is_one_of_ours(logs: list[Path]) -> None:
-    answers, _ = read(logs[1])
+def test_each_grader_of_a_panel_is_one_of_ours(inspect_logs: Mapping[str, Path]) -> None:
+    answers, _ = read(inspect_logs["panel"])
     (answer,) = answers
     said = {reply.grader.model: reply.answer for reply in answer.replies}
     assert {model: one.text for model, one in said.items() if isinstance(one, Completion)} == {
         "openai/judge": "GRADE: C",
         "openai/juror": "GRADE: I",
     }
-    assert {reply.own for reply in answer.replies} == {None}
+    assert {(reply.own, reply.is_judged) for reply in answer.replies} == {(None, False)}
 
 
-def test_a_grader_that_cannot_be_asked_ends_its_sample_and_a_json_log_is_read_too(logs: list[Path]) -> None:
-    assert logs[2].suffix == ".json"
-    answers, account = read(logs[2])
-    assert [one.item_id for one in answers] == ["openai/answerer/steady/1"]
-    assert sum(tally.count for tally in account.left_out.values()) == 1
+def test_a_grader_that_cannot_be_asked_is_a_failure_though_it_ended_its_sample(
+    inspect_logs: Mapping[str, Path],
+) -> None:
+    """Inspect calls the sample an error; the answer is there, and the failure is the grader's."""
+    log = inspect_logs["failing"]
+    assert log.suffix == ".json"
+    answers, account = read(log)
+    assert {one.item_id: [reply.answer for reply in one.replies] for one in answers}.keys() == {
+        "openai/answerer/steady/1",
+        "openai/answerer/moody/1",
+    }
+    (failed,) = (reply for one in answers for reply in one.replies if isinstance(reply.answer, CallFailure))
+    assert (failed.grader.model, failed.answer.reason) == ("openai/failing", "grader_error")  # type: ignore[union-attr]
+    assert account.notes["a sample that an error ended while it was scored: taken with its answer"].count == 1
+    assert not account.left_out
+
+
+def test_two_graders_of_one_scorer_keep_their_names_and_models(
+    inspect_logs: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Inspect calls the second ``model_graded_qa1``, and its header names both alike."""
+    log = inspect_logs["talk"]
+    for file in (log, rewrite(log, tmp_path / "bare.eval", lambda sample: {**sample, "events": []})):
+        answers, _ = read(file, scorers=["model_graded_qa", "model_graded_qa1"])
+        graders = {(reply.grader.name, reply.grader.model) for one in answers for reply in one.replies}
+        assert graders == {("model_graded_qa", "openai/judge"), ("model_graded_qa1", "openai/juror")}
+        assert {len(one.replies) for one in answers} == {2}
+
+
+def test_a_scorer_of_ones_own_that_asks_twice_is_left_whatever_it_asks(inspect_logs: Mapping[str, Path]) -> None:
+    answers, account = read(inspect_logs["talk"])
+    assert {reply.grader.name for one in answers for reply in one.replies} == {
+        "model_graded_qa",
+        "model_graded_qa1",
+        "several",
+    }
+    (note,) = (note for note in account.notes if "scorer twice has no model's reply" in note)
+    assert account.notes[note].count == len(answers)
+
+
+def test_a_score_of_several_values_is_no_verdict_to_compare(inspect_logs: Mapping[str, Path], tmp_path: Path) -> None:
+    with RunStore(tmp_path / "s.sqlite") as store:
+        _, account = store_runs(inspect_logs["talk"], store, scorers=["several"])
+    assert account.n_alike == 0
+    assert not account.other_verdicts
+    assert any("a score of several values" in note for note in account.notes)
+
+
+def test_a_conversation_and_choices_are_the_question_and_an_image_is_none(inspect_logs: Mapping[str, Path]) -> None:
+    answers, account = read(inspect_logs["talk"])
+    assert [one.question for one in answers] == [
+        'system: Be brief.\n\nassistant: look({"town": "steady"})\n\ntool: found\n\nuser: So, town of steady?',
+        "Town of steady?\nA) Tessen\nB) Ullenby",
+    ]
+    assert account.left_out["an input that is not text alone"].count == 1
+
+
+def test_what_a_retry_and_a_further_scoring_copy_is_taken_once(inspect_logs: Mapping[str, Path]) -> None:
+    """Of three logs of the same task: nothing is a repeat that was asked once."""
+    files = [inspect_logs[name] for name in ("first", "retried", "scored_again")]
+    answers, account = read(*files)
+    said = Counter(
+        (one.item_id, reply.grader.name, type(reply.answer).__name__) for one in answers for reply in one.replies
+    )
+    assert said == Counter(
+        {
+            (f"openai/answerer/{name}/1", scorer, "Completion"): 1
+            for name in ("steady", "late")
+            for scorer in ("model_graded_qa", "model_graded_fact")
+        }
+    )
+    n_left = sum(tally.count for tally in account.left_out.values())
+    assert account.n_read == len(answers) + n_left == 9
+    alone, _ = read(files[0])
+    failed = [reply for one in alone for reply in one.replies if isinstance(reply.answer, CallFailure)]
+    assert len(failed) == 1
+
+
+def test_a_reply_that_inspect_could_not_read_is_told_without_its_words(log: Path, tmp_path: Path) -> None:
+    def strip(sample: dict[str, Any]) -> dict[str, Any]:
+        scores = {name: {**score, "metadata": None} for name, score in (sample["scores"] or {}).items()}
+        return {**sample, "events": [], "scores": scores}
+
+    answers, _ = read(rewrite(log, tmp_path / "bare.eval", strip), scorers=["model_graded_qa"])
+    (mute, *_) = (one for one in answers if "/mute/" in one.item_id)
+    assert [reply.answer.text for reply in mute.replies if isinstance(reply.answer, Completion)] == [
+        "I would rather not say."
+    ]
 
 
 def test_a_log_without_events_tells_its_replies_in_the_scores(log: Path, tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ def count(model: str, text: str, times: int) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_logs_of_the_real_tool(tmp_path: Path) -> None:
     command = find_tool("AUTORATER_LM_EVAL", "lm_eval")
     docs = [{"question": f"Town {number}?", "answer": "Ullenby"} for number in range(2)]

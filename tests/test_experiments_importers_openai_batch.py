@@ -108,6 +108,21 @@ def test_errors_are_failures_with_their_reasons(tmp_path: Path, small: Calibrati
     assert sum(tally.count for what, tally in account.notes.items() if "without a reply" in what) == 3
 
 
+def test_choices_stand_in_the_order_of_their_index_and_one_that_is_missing_is_a_failure(
+    tmp_path: Path, small: CalibrationSet
+) -> None:
+    """There is no verdict of a tool to compare with either, so none is said to differ."""
+    said = [{"index": at, "message": {"content": "AB"[at]}, "finish_reason": "stop"} for at in (1, 0)]
+    line = {"custom_id": "item-000", "response": {"status_code": 200, "body": {"model": "judge", "choices": said}}}
+    asked = call("item-000", "response 0")
+    calls = [{**asked, "body": {**asked["body"], "n": 3}}]
+    data, account = run(tmp_path, small, calls, [line])
+    told = [one.label or one.detail for one in data.graders[0].verdicts if one.detail != "not_asked"]
+    assert told == ["CORRECT", "INCORRECT", "no_choice"]
+    assert account.n_alike == 0
+    assert not account.other_verdicts
+
+
 def test_a_call_about_other_content_is_left_out_with_its_line(tmp_path: Path, small: CalibrationSet) -> None:
     calls = [call("item-000", "response 0"), call("item-001", "other"), call("stranger", "response 2")]
     data, account = run(tmp_path, small, calls, [chat_line(one["custom_id"], "A") for one in calls])

@@ -97,6 +97,25 @@ def test_a_negated_assertion_passes_where_its_grader_says_no(tmp_path: Path) -> 
     assert (passed.stated_label, failed.stated_label) == ("INCORRECT", "CORRECT")
 
 
+@pytest.mark.parametrize("kind", ["not-factuality", "not-model-graded-closedqa"])
+def test_a_negation_that_promptfoo_ignores_is_not_turned_round(tmp_path: Path, kind: str) -> None:
+    path = write_jsonl(tmp_path / "r.jsonl", [promptfoo_result(0, "Town 0", [judged(kind), judged(RUBRIC)])])
+    answers, account = read(path)
+    assert [one.part for one in answers] == [RUBRIC]
+    assert account.notes[f"assertion {kind} is decided without its 'not-': not taken"].count == 1
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_the_verdicts_of_an_assertion_set_are_taken_once(tmp_path: Path, *, repeated: bool) -> None:
+    """Newer versions write them in the set and once more beside it; twice they would look like repeats that agree."""
+    result = promptfoo_result(0, "Town 0", [judged(RUBRIC), judged(FACT, passes=False)])
+    parts = result["gradingResult"]["componentResults"]
+    whole = {"pass": True, "score": 0.5, "reason": "", "assertion": None, "componentResults": parts}
+    result["gradingResult"]["componentResults"] = [whole, *(parts if repeated else [])]
+    answers, _ = read(write_jsonl(tmp_path / "r.jsonl", [result]))
+    assert [one.part for one in answers] == [RUBRIC, FACT]
+
+
 def test_question_and_reference_come_from_the_prompt_and_the_assertion_or_from_variables(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "r.jsonl", [promptfoo_result(3, "Town 3", [judged(FACT)])])
     ((plain,), _) = read(path)
@@ -184,6 +203,8 @@ tests:
       - {type: factuality, value: "{{answer}}"}
       - {type: model-graded-closedqa, value: "names {{answer}}"}
       - {type: contains, value: Ullen}
+      - {type: not-factuality, value: "{{answer}}"}
+      - {type: assert-set, assert: [{type: llm-rubric, value: "In a set names {{answer}}"}]}
   - vars: {question: "boom", answer: Tessen}
     assert: [{type: llm-rubric, value: "Names {{answer}}"}]
   - vars: {question: "Which mute town?", answer: Korvel}
@@ -228,7 +249,7 @@ def test_results_of_the_real_tool(tmp_path: Path) -> None:
         if isinstance(one.replies[0].answer, Completion)
     )
     assert said == {
-        ("llm-rubric", "CORRECT"): 4,
+        ("llm-rubric", "CORRECT"): 8,
         ("llm-rubric", "unparsed"): 4,
         ("factuality", "INCORRECT"): 4,
         ("model-graded-closedqa", "CORRECT"): 4,

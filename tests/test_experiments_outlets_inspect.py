@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -30,12 +31,13 @@ import cli
 from calibration_sets.item import Item
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import SIMPLEQA
+from experiments import load_run
 from experiments.errors import SpecError
 from experiments.outlets.inspect_scorer import clustered_stderr, grader, verdict_counts
 from experiments.outlets.item_grading import GradedItem, ItemGrader
 from experiments.outlets.scorer_grader import build_scorer_grader
 from experiments.store.run_store import CompletionKey, RunStore
-from graders.errors import GraderError
+from graders.errors import GraderError, ServiceError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 """Inspect leaves streams open, of which Python warns when it collects them; that is done here, in its own tests."""
@@ -44,9 +46,13 @@ PROMPT = "simpleqa@1.0.0"
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AUTORATER_STORE", raising=False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _collected_here() -> Iterator[None]:
     yield
     gc.collect()
 
@@ -184,6 +190,49 @@ def test_calls_that_all_fail_are_no_failure_of_the_graders_reply() -> None:
     assert {score.reason for score in scores_of(log)} == {"scoring_failed"}
 
 
+def test_an_item_that_the_service_refuses_takes_no_other_with_it() -> None:
+    """Three refused repeats in a row would stop a run; here they are one item's."""
+
+    def answer(number: int) -> Fault:
+        return Ok("A") if number < 3 or number >= 6 else Status(400)
+
+    with FaultServer(answer) as server:
+        grading = item_grader(server, repeats=3)
+        first, *others = items(3)
+        grading.grade_items([first])
+        refused, well = grading.grade_items(others)
+    assert [verdict.failure for verdict in refused.verdicts] == ["not_answered"] * 3
+    assert {verdict.detail for verdict in refused.verdicts} == {"bad_request"}
+    assert [verdict.label for verdict in well.verdicts] == ["CORRECT"] * 3
+
+
+def test_a_service_that_refuses_all_from_the_beginning_ends_it() -> None:
+    with FaultServer([Status(400)]) as server, pytest.raises(ServiceError, match="3 calls in a row failed for good"):
+        item_grader(server, repeats=3).grade_items(items(2))
+
+
+def test_a_log_that_we_scored_comes_back_with_each_reply_once() -> None:
+    """Epochs with one response share what the store has of it: replies that were asked once are no repeats."""
+    said = ModelOutput(model="m", choices=ModelOutput.from_content("m", "number 0").choices, usage=ModelUsage())
+    model = get_model("mockllm/model", custom_outputs=[said] * 6, memoize=False)
+    with FaultServer(by_item("A", "C", "hm")) as server:
+        task = Task(samples(3), scorer=asking(server), epochs=Epochs(2))
+        (log,) = run_task(task, model=model, log_dir="logs", display="none", max_samples=1)
+    names = [part for pair in ("C=CORRECT", "I=INCORRECT", "N=NOT_ATTEMPTED") for part in ("--labels", pair)]
+    for scale, label in ((["--scale", "simpleqa", *names], "NOT_ATTEMPTED"), ([], None)):
+        store = f"back{len(scale)}.sqlite"
+        result = CliRunner().invoke(cli.app, ["import", "inspect", log.location, *scale, "--store", store])
+        assert result.exit_code == 0, result.output
+        verdicts = load_run(store, "inspect").verdicts()
+        found = Counter(zip(verdicts["label"].astype(object).where(verdicts["label"].notna(), None), verdicts["failure"]
+                            .astype(object).where(verdicts["failure"].notna(), None), strict=True))  # fmt: skip
+        # In binary a C of our prompt, which is no attempt, has no label; as a letter of Inspect's it would be right.
+        off_scale = {(None, "off_scale"): 3} if label is None else {(label, None): 3}
+        assert found == {("CORRECT", None): 3, (None, "unparsed"): 3, **off_scale}
+        assert set(verdicts["grader"].astype(str)) == {verdicts["grader"].iloc[0]}
+        assert verdicts["grader"].iloc[0].startswith("simpleqa@inspect")
+
+
 @pytest.mark.slow
 def test_epochs_are_counted_in_full() -> None:
     with FaultServer(by_item("A", "hm", "A")) as server:
@@ -293,8 +342,8 @@ def test_the_same_keys_make_the_same_grader_as_in_a_file() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "graders[0].model"),
-        ({"model": "nobody/m"}, "nobody/m"),
+        ({}, "autorater/grader: key 'model' is missing"),
+        ({"model": "nobody/m"}, "autorater/grader: model: 'nobody/m'; expected one of baseline/lexical"),
         ({"model": "openai-compatible/m", "prompt": PROMPT}, "base_url: missing"),
         ({"model": "openai-compatible/m", "prompt": "no_such@1.0.0"}, "prompt"),
         ({"model": "local/smollm2"}, "prompt, missing"),
@@ -379,9 +428,10 @@ def grade_all(asked: ItemGrader, those: Sequence[Item]) -> list[GradedItem | Exc
     return found
 
 
-def item_grader(server: FaultServer) -> ItemGrader:
+def item_grader(server: FaultServer, *, repeats: int = 1) -> ItemGrader:
     table = {"model": "openai-compatible/m", "prompt": PROMPT, "base_url": server.openai_url, "max_wait_seconds": 0.0,
-             "sampling": {"repeats": 1}}  # fmt: skip
+             "max_connections": 1 if repeats > 1 else 8,
+             "sampling": {"repeats": repeats, "temperature": 1.0}}  # fmt: skip
     chosen = build_scorer_grader(table, scale=None, experiment=None, name=None, aggregation="majority")
     return ItemGrader(chosen.grader, chosen.scale, "store.sqlite")
 

@@ -95,7 +95,7 @@ def import_inspect(
       autorater import inspect logs/*.eval --to capitals      a set of the responses, to grade anew
     """
     labelling, found = _labelled(read_labelling(labels or [], scale, INSPECT_LABELLINGS), set_name)
-    reader = InspectReader(tuple(scorers or ()))
+    reader = InspectReader(labelling, tuple(scorers or ()))
     wanted = ToolImport("inspect", files, reader, labelling, name or "inspect", rubric, licence, repeats, found)
     _import(wanted, to, store, output_format, out, _account("sample", found))
 

@@ -35,11 +35,13 @@ class GraderReply:
     """One reply of a grader, or the call that brought none.
 
     ``own`` is the verdict that the tool itself drew from it, in the tool's words; ``None`` where it drew none.
+    ``is_judged`` is whether the tool draws a verdict from this one reply at all, so that the two can be compared.
     """
 
     grader: ImportedGrader
     answer: Completion | CallFailure
     own: str | None = None
+    is_judged: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ def _compare(where: str, reply: GraderReply, account: ImportAccount, labelling: 
         account.note(where, f"a grader's call without a reply ({answer.reason}): counts as not answered")
         return
     account.n_replies += 1
-    if answer.stated_label is not None or answer.stated_failure is not None:
+    if not reply.is_judged or answer.stated_label is not None or answer.stated_failure is not None:
         return
     read = parse_completion(answer, labelling.scale, "word")
     own_label = labelling.label_of(reply.own)

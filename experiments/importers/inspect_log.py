@@ -6,40 +6,68 @@ on the same question; epochs with the very same response are one item, and their
 
 A scorer's replies are the model calls of its span of events; of older logs, the last message of the ``grading``
 metadata that Inspect's model-graded scorers leave; else, for those scorers alone, the explanation. A scorer of
-somebody's own that asks one model several times in a sample is left: nobody says which reply is its verdict.
+somebody's own that asks several times in a sample is left: nobody says which reply is its verdict. Our own scorer
+keeps the reply and the verdict of each repeat.
+
+A sample that a grader's error ended has its answer, and is taken with that failure. Logs share samples where an eval
+was retried or scored again: what an earlier log brought is not taken twice.
 """
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calibration_sets.item import content_digest
 from calibration_sets.strict import shorten
 from experiments.errors import ImportFileError
 from experiments.importers.account import ImportAccount
-from experiments.importers.answers import GraderReply, ImportedAnswer, ImportedGrader
-from experiments.importers.inspect_scores import MODEL_GRADED, calls_by_scorer, read_scorer
+from experiments.importers.answers import GraderReply, ImportedAnswer
+from experiments.importers.inspect_header import LogHeader
+from experiments.importers.inspect_scores import calls_by_scorer, is_being_scored, is_own_score, read_scorer
+from experiments.importers.labelling import Labelling
 from graders.errors import MissingDependencyError
 from graders.verdict import CallFailure
 
 if TYPE_CHECKING:
+    from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.scorer import Score
 
 __all__ = ["InspectReader"]
 
 _CUT_OFF = ("content_filter", "max_tokens", "model_length")
 _EXPECTED = "a log of Inspect (.eval or .json)"
+_Scorers = Mapping[str, "tuple[Score | None, Sequence[ModelEvent]]"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What of the logs has been taken.
+
+    ``samples`` goes from a sample of a task, which retries and scored copies share, to what its scorers said;
+    ``stored`` are the replies of our own scorer.
+    """
+
+    samples: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
+    stored: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class InspectReader:
-    """Reads logs; ``scorers`` are the names of the scorers to take, all that a model grades where it is empty."""
+    """Reads logs.
 
+    ``labelling`` is what the verdicts of our own scorer are held against, whose replies are not read again;
+    ``scorers`` are the names of the scorers to take, all that a model grades where it is empty.
+    """
+
+    labelling: Labelling
     scorers: Sequence[str] = ()
 
     def __call__(self, files: Sequence[Path], account: ImportAccount) -> Iterator[ImportedAnswer]:
@@ -53,21 +81,20 @@ class InspectReader:
             If a file is no log, or none of its scorers has a name that was asked for.
         """
         _check_installed()
-        for path in files:
-            yield from self._read_log(path, account)
+        known = _Known()
+        # The latest first, so that a retry stands before what it ran again.
+        headers = [(path, _read_header(path)) for path in files]
+        for path, header in sorted(headers, key=lambda pair: pair[1].eval.created, reverse=True):
+            yield from self._read_log(path, header, account, known)
 
-    def _read_log(self, path: Path, account: ImportAccount) -> Iterator[ImportedAnswer]:
-        from inspect_ai.log import read_eval_log
-
-        with _named(path):
-            header = read_eval_log(str(path), header_only=True)
-        log = _Log.of(path, header)
+    def _read_log(self, path: Path, header: EvalLog, account: ImportAccount, known: _Known) -> Iterator[ImportedAnswer]:
+        log = LogHeader.of(path, header)
         self._check_scorers(log)
         n_samples = 0
         for sample in _samples(path, header):
             n_samples += 1
             account.n_read += 1
-            answer = self._read_sample(sample, log, account)
+            answer = self._read_sample(sample, log, account, known)
             if answer is not None:
                 yield answer
         if n_samples < log.n_expected:
@@ -75,22 +102,25 @@ class InspectReader:
             account.n_read += log.n_expected - n_samples
             account.leave_out(path.name, reason, count=log.n_expected - n_samples)
 
-    def _check_scorers(self, log: _Log) -> None:
-        unknown = [name for name in self.scorers if log.scorers and name not in log.scorers]
-        if unknown:
-            known = ", ".join(log.scorers)
-            raise ImportFileError(f"--scorer: {unknown[0]!r} is none of {log.file}'s; expected one of {known}")
+    def _check_scorers(self, log: LogHeader) -> None:
+        for wanted in self.scorers:
+            if log.scorers and not any(log.is_named(name, wanted) for name in log.scorers):
+                known = ", ".join(log.scorers)
+                raise ImportFileError(f"--scorer: {wanted!r} is none of {log.file}'s; expected one of {known}")
 
-    def _read_sample(self, sample: EvalSample, log: _Log, account: ImportAccount) -> ImportedAnswer | None:
+    def _read_sample(
+        self, sample: EvalSample, log: LogHeader, account: ImportAccount, known: _Known
+    ) -> ImportedAnswer | None:
         where = f"{log.file}: sample {sample.id}, epoch {sample.epoch}"
         reason = _unusable(sample)
         if reason is not None:
             account.leave_out(where, reason)
             return None
-        if sample.limit is not None:
-            account.note(where, f"a sample that its {sample.limit.type} limit stopped: taken as far as it answered")
-        if sample.output.stop_reason in _CUT_OFF:
-            account.note(where, f"an answer that ended by {sample.output.stop_reason}: taken as it is")
+        found, is_copy = _new_scorers(sample, known.samples.setdefault((log.task, str(sample.id), sample.epoch), set()))
+        if is_copy and (not found or sample.error is not None):
+            account.leave_out(where, "a sample that a later log of the same run has: a retry, or the same scores")
+            return None
+        _note_ends(sample, where, account)
         targets = [sample.target] if isinstance(sample.target, str) else list(sample.target)
         return ImportedAnswer(
             where=where,
@@ -100,73 +130,37 @@ class InspectReader:
             aliases=targets[1:],
             response=sample.output.completion,
             respondent=log.model,
-            replies=list(self._replies(sample, log, where, account)),
+            replies=list(self._replies(found, log, where, account, known.stored, is_copy=is_copy)),
         )
 
-    def _replies(self, sample: EvalSample, log: _Log, where: str, account: ImportAccount) -> Iterator[GraderReply]:
-        scores, calls = sample.scores or {}, calls_by_scorer(sample)
-        for name in dict.fromkeys([*log.graded_scorers, *scores, *calls]):
-            if self.scorers and name not in self.scorers:
+    def _replies(
+        self,
+        found: _Scorers,
+        log: LogHeader,
+        where: str,
+        account: ImportAccount,
+        stored: set[str],
+        *,
+        is_copy: bool,
+    ) -> Iterator[GraderReply]:
+        expected = [] if is_copy else [name for name in log.scorers if log.is_model_graded(name)]
+        for name in dict.fromkeys([*expected, *found]):
+            if self.scorers and not any(log.is_named(name, wanted) for wanted in self.scorers):
                 account.note(where, f"scorer {name} was not asked for (--scorer)")
                 continue
-            found = read_scorer(name, scores.get(name), calls.get(name, ()), log.grader)
-            if found:
-                yield from found
-            elif name in log.graded_scorers:
-                yield GraderReply(log.grader(name, None), CallFailure("no_score", "the log has no score"))
+            score, calls = found.get(name, (None, []))
+            replies = read_scorer(name, score, calls, log, self.labelling, stored=stored)
+            if replies:
+                yield from replies
+            elif score is not None and is_own_score(score):
+                account.note(where, f"scorer {name} gave the replies that it had of the same content: taken once")
+            elif log.is_model_graded(name):
+                told = "the log has no score" if score is None else "the log has a score, and no reply"
+                yield GraderReply(
+                    log.grader(name, None), CallFailure("no_score" if score is None else "no_reply", told)
+                )
             else:
                 account.note(where, f"scorer {name} has no model's reply that is its verdict: its scores are not taken")
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """What of a log's header is needed beside a sample."""
-
-    file: str
-    model: str
-    version: str
-    n_expected: int
-    scorers: Mapping[str, Mapping[str, Any]]
-    roles: Mapping[str, str]
-
-    @classmethod
-    def of(cls, path: Path, header: EvalLog) -> _Log:
-        spec = header.eval
-        ids = spec.dataset.sample_ids or []
-        return cls(
-            file=path.name,
-            model=spec.model,
-            version=spec.packages.get("inspect_ai", ""),
-            n_expected=len(ids) * (spec.config.epochs or 1),
-            scorers={scorer.name: scorer.options or {} for scorer in spec.scorers or []},
-            roles={
-                role: ", ".join(one.model for one in (config if isinstance(config, list) else [config]))
-                for role, config in (spec.model_roles or {}).items()
-            },
-        )
-
-    @property
-    def graded_scorers(self) -> list[str]:
-        return [name for name in self.scorers if MODEL_GRADED in name]
-
-    def grader(self, name: str, model: str | None) -> ImportedGrader:
-        """Named by its scorer; what decides its prompts is the scorer's options and the version of Inspect."""
-        options = {key: value for key, value in self.scorers.get(name, {}).items() if key != "model"}
-        template = content_digest([name, _options_text(options), self.version])
-        return ImportedGrader(name, model or self._model(name), template)
-
-    def _model(self, name: str) -> str:
-        given = self.scorers.get(name, {}).get("model")
-        if isinstance(given, Mapping):
-            given = given.get("model")
-        return str(given) if isinstance(given, str) else self.roles.get("grader", self.model)
-
-
-def _options_text(value: object) -> str:
-    """Options as text, in an order of their own."""
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_options_text(value[key])}" for key in sorted(value, key=str)) + "}"
-    return repr(value)
 
 
 def _check_installed() -> None:
@@ -192,6 +186,13 @@ def _named(path: Path) -> Iterator[None]:
         raise ImportFileError(f"{path.name}: cannot be read as a log ({told}); expected {_EXPECTED}") from error
 
 
+def _read_header(path: Path) -> EvalLog:
+    from inspect_ai.log import read_eval_log
+
+    with _named(path):
+        return read_eval_log(str(path), header_only=True)
+
+
 def _samples(path: Path, header: EvalLog) -> Iterator[EvalSample]:
     from inspect_ai.log import read_eval_log, read_eval_log_samples
 
@@ -209,7 +210,7 @@ def _samples(path: Path, header: EvalLog) -> Iterator[EvalSample]:
 
 
 def _unusable(sample: EvalSample) -> str | None:
-    if sample.error is not None:
+    if sample.error is not None and not is_being_scored(sample):
         return f"a sample that ended in an error: {shorten(sample.error.message.partition('(')[0])}"
     if sample.invalidation is not None:
         return "a sample that was declared invalid"
@@ -223,12 +224,49 @@ def _unusable(sample: EvalSample) -> str | None:
     return None
 
 
+def _note_ends(sample: EvalSample, where: str, account: ImportAccount) -> None:
+    if sample.error is not None:
+        account.note(where, "a sample that an error ended while it was scored: taken with its answer")
+    if sample.limit is not None:
+        account.note(where, f"a sample that its {sample.limit.type} limit stopped: taken as far as it answered")
+    if sample.output.stop_reason in _CUT_OFF:
+        account.note(where, f"an answer that ended by {sample.output.stop_reason}: taken as it is")
+
+
+def _new_scorers(sample: EvalSample, known: set[str]) -> tuple[_Scorers, bool]:
+    """Each scorer's score and calls, without those that a later log has; and whether one has the sample.
+
+    ``known`` is added to.
+    """
+    scores, calls = sample.scores or {}, calls_by_scorer(sample)
+    found = {name: (scores.get(name), calls.get(name, [])) for name in dict.fromkeys([*scores, *calls])}
+    origins = {name: _origin(name, *traces) for name, traces in found.items()}
+    new = {name: traces for name, traces in found.items() if origins[name] not in known}
+    is_copy = bool(known)
+    known |= {"taken", *origins.values()}
+    return new, is_copy
+
+
+def _origin(name: str, score: Score | None, calls: Sequence[ModelEvent]) -> str:
+    """What a copy of a scorer's work keeps: the ids of its calls, or what it says."""
+    ids = [call.uuid for call in calls]
+    told = None if score is None else [str(score.value), score.explanation, repr(score.metadata)]
+    return content_digest([name, ids if ids and all(ids) else told])
+
+
 def _question(sample: EvalSample) -> str:
     if isinstance(sample.input, str):
         question = sample.input
     elif len(sample.input) == 1:
         question = sample.input[0].text
     else:
-        question = "\n\n".join(f"{message.role}: {message.text}" for message in sample.input)
+        question = "\n\n".join(f"{message.role}: {_spoken(message)}" for message in sample.input)
     letters = zip(string.ascii_uppercase, sample.choices or [], strict=False)
     return "\n".join([question, *(f"{letter}) {choice}" for letter, choice in letters)])
+
+
+def _spoken(message: ChatMessage) -> str:
+    """The text of a message, and the calls of tools that it makes."""
+    calls = (message.tool_calls or []) if message.role == "assistant" else []
+    asked = [f"{call.function}({json.dumps(call.arguments, ensure_ascii=False, sort_keys=True)})" for call in calls]
+    return " ".join(part for part in (message.text, *asked) if part)

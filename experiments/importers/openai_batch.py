@@ -185,7 +185,7 @@ def _answer(call: _Call, where: str, said: Sequence[Completion | CallFailure]) -
         aliases=item.reference.extra_aliases,
         response=item.response,
         respondent=item.respondent or "",
-        replies=[GraderReply(call.grader, one) for one in said],
+        replies=[GraderReply(call.grader, one, is_judged=False) for one in said],
     )
 
 
@@ -199,9 +199,10 @@ def _read_line(data: Mapping[str, Any], n_choices: int) -> list[Completion | Cal
         reason = str(told.get("code") or told.get("type") or (f"http_{status}" if status else "no_response"))
         return [CallFailure(reason[:60], str(told.get("message") or "no reason given")[:500])] * n_choices
     try:
-        return _read_body(check_body(body, {}))
+        said = _read_body(check_body(body, {}))
     except CallError as refused:
         return [CallFailure(refused.kind, str(refused)[:500])] * n_choices
+    return [*said, *([CallFailure("no_choice", "fewer choices than were asked for")] * (n_choices - len(said)))]
 
 
 def _error_of(body: object) -> Mapping[str, Any]:
@@ -213,7 +214,7 @@ def _read_body(body: Mapping[str, Any]) -> list[Completion | CallFailure]:
     model, usage = str(body.get("model") or ""), read_usage(body.get("usage"))
     choices = objects(body.get("choices"))
     if choices:
-        said = [_read_choice(choice) for choice in choices]
+        said = [_read_choice(choice) for choice in sorted(choices, key=_place)]
     elif isinstance(body.get("output"), list):
         said = [_read_output(body)]
     else:
@@ -221,6 +222,11 @@ def _read_body(body: Mapping[str, Any]) -> list[Completion | CallFailure]:
     # A call is billed once: its counts stand at its first choice.
     bills = [usage, *([Usage(0, 0, 0, 0, 0)] * (len(said) - 1))]
     return [Completion(text, model, stop, usage=bill) for (text, stop), bill in zip(said, bills, strict=True)]
+
+
+def _place(choice: Mapping[str, Any]) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
 
 
 def _read_choice(choice: Mapping[str, Any]) -> tuple[str | None, str | None]:

@@ -36,9 +36,18 @@ GRADED_KINDS = (
 )
 """Assertions in which a model judges one response by a text."""
 
+_NEVER_NEGATED = ("not-factuality", "not-model-graded-factuality", "not-model-graded-closedqa")
+"""promptfoo decides these as if the ``not-`` were not there, and no file tells whether a version of it does."""
+
 _MALFORMED = "Model grader produced a malformed response:"
 _UNPARSED = (_MALFORMED, "Could not extract JSON from", "Error parsing output:", "Invalid option")
-_CALL_ERRORS = ("API error:", "API call error:", "API response error:", "Could not perform remote grading")
+_CALL_ERRORS = (
+    "API error:",
+    "API call error:",
+    "API response error:",
+    "Could not perform remote grading",
+    "G-Eval assertion requires at least one criterion",
+)
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -74,10 +83,14 @@ class PromptfooReader:
             told = " ".join(str(data.get("error") or "no output").split())[:60]
             account.leave_out(record.where, f"a result without a response: {told}")
             return
-        judged = [one for one in _components(data) if _kind(one) in GRADED_KINDS]
-        others = [one for one in _components(data) if _kind(one) not in GRADED_KINDS]
-        for other in others:
-            account.note(record.where, f"assertion {_kind(other) or 'of no kind'} is no grader's verdict")
+        judged = []
+        for one in _components(data):
+            kind = _kind(one)
+            if kind.removeprefix("not-") in GRADED_KINDS and kind not in _NEVER_NEGATED:
+                judged.append(one)
+            else:
+                why = "is decided without its 'not-': not taken" if kind in _NEVER_NEGATED else "is no grader's verdict"
+                account.note(record.where, f"assertion {kind or 'of no kind'} {why}")
         if not judged:
             account.leave_out(record.where, "a result that no grader judged")
         for one in judged:
@@ -88,18 +101,19 @@ class PromptfooReader:
     ) -> ImportedAnswer:
         data, assertion = record.data, _at(component, "assertion")
         kind = _kind(component)
+        plain = kind.removeprefix("not-")
         provider = data.get("provider")
         respondent = (_at(data, "provider").get("label") or _at(data, "provider").get("id")) or _text(provider) or ""
-        grader = ImportedGrader(str(assertion.get("type")), _grader_model(data, assertion), _template(data, assertion))
+        grader = ImportedGrader(kind, _grader_model(data, assertion), _template(data, assertion))
         return ImportedAnswer(
             where=record.where,
-            item_id=f"{respondent}/{data.get('testIdx', number)}/{data.get('promptIdx', 0)}/{kind}",
+            item_id=f"{respondent}/{data.get('testIdx', number)}/{data.get('promptIdx', 0)}/{plain}",
             question=self._question(data),
             reference=self._reference(data, component),
             response=output,
             respondent=str(respondent),
-            replies=[GraderReply(grader, self._read_verdict(component, grader, negated=kind != assertion.get("type")))],
-            part=str(assertion.get("type")),
+            replies=[GraderReply(grader, self._read_verdict(component, grader, negated=kind != plain))],
+            part=kind,
         )
 
     def _question(self, data: Mapping[str, Any]) -> str:
@@ -152,18 +166,27 @@ def _results(path: Path) -> Iterator[JsonRecord]:
 
 
 def _components(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The results of single assertions, those of assertion sets included."""
-    found = _at(data, "gradingResult").get("componentResults")
+    """The results of single assertions, those of assertion sets included, each once.
+
+    A set holds the results of its own, and newer versions repeat them beside it.
+    """
+    found = _dicts(_at(data, "gradingResult").get("componentResults"))
     flat: list[Mapping[str, Any]] = []
-    for one in found if isinstance(found, list) else []:
-        if isinstance(one, dict):
-            inner = one.get("componentResults")
-            flat += [part for part in inner if isinstance(part, dict)] if isinstance(inner, list) and inner else [one]
+    for one in found:
+        inner = _dicts(one.get("componentResults"))
+        if not inner:
+            flat.append(one)
+        elif not all(part in found for part in inner):
+            flat += inner
     return flat
 
 
+def _dicts(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def _kind(component: Mapping[str, Any]) -> str:
-    return str(_at(component, "assertion").get("type") or "").removeprefix("not-")
+    return str(_at(component, "assertion").get("type") or "")
 
 
 def _grader_model(data: Mapping[str, Any], assertion: Mapping[str, Any]) -> str:

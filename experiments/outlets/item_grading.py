@@ -25,6 +25,8 @@ from experiments.store.completion_records import load_completion
 from experiments.store.run_store import CompletionKey, RunStore
 from experiments.store.tables import completions
 from graders.client import Answer, ModelClient, Request
+from graders.dispatch.retry import ITEMS_OWN
+from graders.errors import ServiceError
 from graders.exact import compute_distribution
 from graders.grader import Grader
 from graders.parsing import parse_completion
@@ -114,8 +116,42 @@ class ItemGrader:
         """
         with RunStore(self._store) as store:
             self._check_not_out(store, items)
-            run_experiment(self._ask_about(items), store, self._open, recorded=False)
+            self._ask(store, items)
             return self._read(store, items)
+
+    def _ask(self, store: RunStore, items: Sequence[Item]) -> None:
+        """Ask about all; where the service has refused some items' calls for good, go on with the others.
+
+        A run stops after three calls in a row that are refused, as its first ones tell that it asks wrongly. Here a
+        few items are asked at a time, and one that is refused at each of its repeats says nothing of the next.
+        """
+        waiting = list(items)
+        while waiting:
+            try:
+                run_experiment(self._ask_about(waiting), store, self._open, recorded=False)
+                return
+            except ServiceError:
+                left = self._unsettled(store, waiting)
+                if len(left) == len(waiting) or not self._is_proven(store):
+                    raise
+                waiting = left
+
+    def _unsettled(self, store: RunStore, items: Sequence[Item]) -> list[Item]:
+        """Those that lack a reply that was not refused as the item's own fault."""
+        settled = set(_read_completions(store, self.grader.grader_id, {item.digest for item in items}))
+        settled |= {
+            key
+            for key, why in store.iter_call_failures(self.grader.grader_id)
+            if why.reason in (*ITEMS_OWN, "bad_request")
+        }
+        repeats = range(self.grader.sampling.asked_repeats)
+        return [item for item in items if any(CompletionKey(item.digest, repeat) not in settled for repeat in repeats)]
+
+    def _is_proven(self, store: RunStore) -> bool:
+        """Whether the service has ever answered this grader, so that it does not ask wrongly in all of its calls."""
+        query = select(completions.c.repeat).where(completions.c.grader_id == self.grader.grader_id).limit(1)
+        with store.reading() as connection, store.damage_named():
+            return connection.execute(query).first() is not None
 
     def _check_not_out(self, store: RunStore, items: Sequence[Item]) -> None:
         """What a batch job is to bring would be paid twice."""

@@ -75,9 +75,13 @@ def build_scorer_grader(
 def _build(given: Mapping[str, Any], scale: str | None) -> ScorerGrader:
     labels = _labels(given.get("prompt"), scale)
     content = {"name": "items", "set": "items", "graders": [dict(given)]}
-    spec = parse_model(ExperimentSpec, content, _WHERE, SpecError)
-    # What it names is looked for in the current folder, as in an experiment's file beside it.
-    (grader,) = build_graders(spec, build_items_set((), labels), Path.cwd() / "grader")
+    try:
+        spec = parse_model(ExperimentSpec, content, _WHERE, SpecError)
+        # What it names is looked for in the current folder, as in an experiment's file beside it.
+        (grader,) = build_graders(spec, build_items_set((), labels), Path.cwd() / "grader")
+    except SpecError as error:
+        told = str(error).replace("grader: graders[0]", _WHERE).replace("graders[0].", "")
+        raise SpecError(told) from error
     return ScorerGrader(grader, labels)
 
 

@@ -74,6 +74,7 @@ class RunState:
     n_items_in_set: int
     n_questions: int
     n_labelled: int
+    n_tied: int
     n_stale: int
     rules: Mapping[str, Any]
     respondents: Mapping[str, int] | None
@@ -81,7 +82,9 @@ class RunState:
     steps: tuple[NextStep, ...]
 
 
-def read_run_state(data: RunData, specs: DecisionSpecs, *, recorded_at: str, level: float) -> RunState:
+def read_run_state(
+    data: RunData, specs: DecisionSpecs, *, recorded_at: str, level: float, shared_store: str | None = None
+) -> RunState:
     """Sum up a run.
 
     Parameters
@@ -94,9 +97,12 @@ def read_run_state(data: RunData, specs: DecisionSpecs, *, recorded_at: str, lev
         When it was first recorded, ISO 8601 in UTC.
     level
         Confidence level of its intervals.
+    shared_store
+        Address of the store, without a password, where any machine may help with the run.
     """
     chosen, n_stale = drop_stale_labels(data.calibration_set)
-    n_labelled = len(chosen.consensus().labels)
+    consensus = chosen.consensus()
+    n_labelled = len(consensus.labels)
     graders = tuple(_read_graders(data))
     return RunState(
         run_id=data.run_id,
@@ -113,11 +119,15 @@ def read_run_state(data: RunData, specs: DecisionSpecs, *, recorded_at: str, lev
         n_items_in_set=data.n_items_in_set,
         n_questions=len({item.cluster_id for item in chosen.items}),
         n_labelled=n_labelled,
+        n_tied=len(consensus.tied),
         n_stale=n_stale,
         rules=specs.model_dump(mode="json", by_alias=True, exclude_none=True),
         respondents=_count_respondents(data),
         graders=graders,
-        steps=tuple(_next_steps(data, graders, is_labelled=n_labelled > 0 and chosen.scale.positive is not None)),
+        steps=(
+            *_asking_steps(data, graders, shared_store),
+            *_next_steps(data, graders, is_labelled=n_labelled > 0 and chosen.scale.positive is not None),
+        ),
     )
 
 
@@ -175,12 +185,19 @@ def _count_respondents(data: RunData) -> Mapping[str, int] | None:
     }
 
 
+def _asking_steps(data: RunData, graders: tuple[GraderState, ...], shared_store: str | None) -> Iterator[NextStep]:
+    n_to_ask = sum(grader.n_to_ask for grader in graders)
+    if not n_to_ask:
+        return
+    why = f"the command that made the run, given again, asks for the {n_to_ask:,} verdicts that are missing"
+    yield NextStep("autorater run", why)
+    if shared_store is not None and data.answering is None:
+        command = f"autorater worker {shlex.quote(data.run_id)} --store {shlex.quote(shared_store)}"
+        yield NextStep(command, "helps with that from any machine")
+
+
 def _next_steps(data: RunData, graders: tuple[GraderState, ...], *, is_labelled: bool) -> Iterator[NextStep]:
     run = shlex.quote(data.run_id)
-    n_to_ask = sum(grader.n_to_ask for grader in graders)
-    if n_to_ask:
-        why = f"the command that made the run, given again, asks for the {n_to_ask:,} verdicts that are missing"
-        yield NextStep("autorater run", why)
     if not any(grader.n_valid for grader in graders):
         return
     if data.answering is not None:
