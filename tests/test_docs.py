@@ -63,6 +63,8 @@ FIGURES = (
     "docs/importing.md",
     "docs/inspect.md",
     "docs/python.md",
+    "docs/scale.md",
+    "docs/parquet.md",
     "docs/workers.md",
 )
 GUIDE = ("README.md", "CONTRIBUTING.md", *PAGES, *FIGURES)
@@ -205,6 +207,7 @@ SPEC_TABLES = {
     "SamplingSpec": "`[sampling]`",
     "ItemsSpec": "`[items]`",
     "AnalysesSpec": "`[analyses]`",
+    "EngineSpec": "`[engine]`",
     "ChooseSpec": "`[choose]`",
     "AbSpec": "`[ab]`",
     "AnsweringSpec": "`[answering]`",
@@ -223,7 +226,7 @@ def test_guide_knows_every_table_of_an_experiment() -> None:
 @pytest.mark.parametrize("name", SPEC_TABLES)
 def test_experiments_page_names_every_key_in_its_table(name: str) -> None:
     page = "docs/decisions.md" if name in DECISIONS else "docs/experiments.md"
-    page = "docs/regimes.md" if name == "RegimesSpec" else page
+    page = {"RegimesSpec": "docs/regimes.md", "EngineSpec": "docs/scale.md"}.get(name, page)
     rows = section(read_page(page), SPEC_TABLES[name])
     model: type[BaseModel] = getattr(experiments.specs.experiment_file, name)
     keys = [entry.alias or key for key, entry in model.model_fields.items()]

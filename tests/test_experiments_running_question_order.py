@@ -289,9 +289,9 @@ def test_an_engine_is_loaded_once_and_changes_its_prompt_once_a_wave(tmp_path: P
     assert list(dict.fromkeys(own)) == QUESTIONS
 
 
-def test_engines_of_a_fixed_size_are_loaded_grader_by_grader(tmp_path: Path) -> None:
+def test_an_engine_of_a_fixed_size_is_asked_grader_by_grader_and_loaded_once(tmp_path: Path) -> None:
     asked, opened = run_engines(tmp_path, AB)
-    assert opened == ["local/smollm2", "closed"] * 2
+    assert opened == ["local/smollm2", "closed"]
     assert [question for _, question in asked] == 2 * [item.cluster_id for item in ITEMS]
 
 

@@ -14,9 +14,8 @@ __all__ = ["is_export", "write_export_report"]
 
 
 def is_export(name: str) -> bool:
-    """Whether an argument means a folder rather than a run: it is one and holds an export, or is written as a path."""
-    folder = Path(name)
-    return folder.is_dir() and (os.sep in name or name.startswith(".") or (folder / "run.json").is_file())
+    """Whether an argument means a folder rather than a run: it is written as a path, or names one with an export."""
+    return os.sep in name or name in (".", "..") or (Path(name) / "run.json").is_file()
 
 
 def write_export_report(folder: Path, output_format: Format, out: Path | None, *, refused: dict[str, bool]) -> None:

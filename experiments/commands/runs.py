@@ -91,7 +91,8 @@ def show(
     with RunStore(store, must_exist=True) as opened, _reading(run):
         data, analyses = load_run_data(opened, run)
         specs, moment = load_decisions(opened, data.run_id), opened.load_run(data.run_id).recorded_at
-        state = read_run_state(data, specs, recorded_at=moment, level=analyses.level)
+        address = opened.place.title if opened.is_shared else None
+        state = read_run_state(data, specs, recorded_at=moment, level=analyses.level, shared_store=address)
         workers = list_workers(opened, data.run_id)
     write_page(run_state_document(state, workers), run_state_fields(state, workers), output_format, out)
 

@@ -72,7 +72,7 @@ def worker(
         for line in joined.left:
             typer.echo(visible(line), err=True)
         check_none_in_batch(joined.experiment, opened)
-        terms = WorkerTerms(joined.run_id, waits=wait)
+        terms = WorkerTerms(joined.run_id, waits=wait, resumes=True, has_all_graders=joined.is_whole)
         terms = replace(terms, name=name) if name else terms
         typer.echo(f"{visible(terms.name)} works for run {joined.run_id}", err=True)
         with open_progress(Console(stderr=True)) as progress:

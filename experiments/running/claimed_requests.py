@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
 
-from experiments.errors import StoreError
+from experiments.errors import BudgetError, StoreError
 from experiments.running.sharing import Sharing
 from experiments.store.claims import Outcome, Share
 from graders.client import Answer, Request
@@ -60,6 +60,7 @@ class ClaimedRequests:
         self._generation: int | None = None
         self._most, self._n_ahead, self._filled_at = most, min(_FIRST, most), 0.0
         self._is_broken_off = False
+        self._n_elsewhere = 0
 
     @property
     def is_unfinished(self) -> bool:
@@ -73,8 +74,8 @@ class ClaimedRequests:
         try:
             if not self.fill(patient=False):
                 raise StopIteration
-        except StoreError:
-            # In the loop of the calls nobody waits for a server: it is looked for when they are answered.
+        except (StoreError, BudgetError):
+            # In the loop of the calls nobody waits for a server, or breaks off: that comes when they are answered.
             self._is_broken_off = True
             raise StopIteration from None
         return self._mine.popleft()
@@ -98,8 +99,15 @@ class ClaimedRequests:
         """Claim what others have given back, or lost; how many verdicts are to be asked for now."""
         waiting, self._theirs = self._theirs, deque()
         self._again.extendleft(reversed(waiting))
-        self.fill()
-        return sum(len(request.repeats) for request in self._mine)
+        if not self.fill():
+            return 0
+        self._n_elsewhere = 0
+        return _count(self._mine) + _count(self._again)
+
+    def pop_elsewhere(self) -> int:
+        """How many verdicts were passed over since this was asked last: others have them, or have claimed them."""
+        n_verdicts, self._n_elsewhere = self._n_elsewhere, 0
+        return n_verdicts
 
     def put_back(self, request: Request) -> None:
         """Have a request come again as the next."""
@@ -117,6 +125,7 @@ class ClaimedRequests:
         if generation is None and not patient:
             raise StoreError("the server is away; expected it to tell whether claims are still good")
         if generation != self._generation:
+            self._n_elsewhere += _count(self._mine)
             self._theirs.extend(self._mine)
             self._mine.clear()
         return bool(self._mine)
@@ -144,10 +153,11 @@ class ClaimedRequests:
             found = self._still_missing([one for one in wanted if one.item.digest in taken.mine])
             others = [one for one in wanted if one.item.digest not in taken.mine | taken.failed]
             self._theirs.extend(self._still_missing(others))
-        except StoreError:
+        except (StoreError, BudgetError):
             self._again.extendleft(reversed(wanted))
             raise
         self._mine.extend(found)
+        self._n_elsewhere += _count(wanted) - _count(found)
         left = {request.item.digest for request in found}
         paid = [digest for digest in taken.mine if digest not in left]
         if paid:
@@ -164,6 +174,10 @@ class ClaimedRequests:
             for request in requests
         )
         return [request for request in lacking if request.repeats]
+
+
+def _count(requests: Iterable[Request]) -> int:
+    return sum(len(request.repeats) for request in requests)
 
 
 def _without(repeats: tuple[int, ...], stored: Collection[int]) -> tuple[int, ...]:

@@ -6,22 +6,27 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from experiments.errors import UnsavedError
+from experiments.errors import StoreError, UnsavedError
 from experiments.running.account import GraderSummary, RunAccount
 from experiments.running.budget import CostMeter
 from experiments.running.claimed_requests import MOST_CLAIMED, ClaimedRequests, ClaimLedger
 from experiments.running.control import RunControl
 from experiments.running.plan import build_plan, pending_requests
+from experiments.running.progress_reports import Progress
 from experiments.running.question_order import wave_size
 from experiments.running.sharing import Sharing
 from experiments.specs.experiment import Experiment
 from experiments.store.run_store import CompletionKey, RunStore
 from experiments.store.sessions import add_session
+from experiments.store.worker_listing import list_holders
 from graders.client import Answer, Request
 from graders.grader import Grader
 from graders.verdict import CallFailure, Completion
 
-__all__ = ["GraderWork", "Turn"]
+__all__ = ["GraderWork", "Turn", "tell_of_holders"]
+
+_MOST_NAMED = 3
+"""Graders that are named one by one where a run waits for them."""
 
 
 @dataclass(slots=True)
@@ -38,15 +43,15 @@ class Turn:
         Place from which nothing more is asked, as an earlier question could not be paid for.
     is_held
         Whether a request waits for what the budget has reserved for those under way.
-    unsaved
-        What is to be told in the end, once answers could not be stored where they belong.
+    failure
+        What is to be told in the end, once the store could not be written.
     """
 
     control: RunControl
     ranks: Mapping[str, int] = field(default_factory=dict)
     end: float = math.inf
     is_held: bool = False
-    unsaved: UnsavedError | None = None
+    failure: StoreError | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -63,9 +68,10 @@ class Turn:
             self.ranks[item.cluster_id] >= self.end for item in part.calibration_set.items
         )
 
-    def stop_unsaved(self, error: UnsavedError) -> None:
-        """Ask for nothing more, as the store's server stays away."""
-        self.unsaved = self.unsaved or error
+    def stop_for(self, error: StoreError) -> None:
+        """Ask for nothing more, as the store's server stays away; the error that names a file is the one to tell."""
+        if self.failure is None or (isinstance(error, UnsavedError) and not isinstance(self.failure, UnsavedError)):
+            self.failure = error
         if not self.control.stopping:
             self.control.stop()
 
@@ -152,6 +158,10 @@ class GraderWork:
                 return n_verdicts
         return 0
 
+    def pop_elsewhere(self) -> int:
+        """How many verdicts others have, or have claimed, that were found to be so since this was asked last."""
+        return sum(part.pop_elsewhere() for part in self._parts)
+
     @property
     def waits_for_others(self) -> bool:
         """Whether other workers have claimed some of it."""
@@ -193,30 +203,43 @@ class GraderWork:
         try:
             self._store.append_many(self.grader.grader_id, _rows(answers))
         except UnsavedError as error:
-            self._turn.stop_unsaved(error)
+            self._turn.stop_for(error)
             return 0
         if self._meter is not None:
             self._meter.settle(answers)
         if self._ledger is not None:
-            self._ledger.end(answers, stopping=self._turn.control.stopping)
+            try:
+                self._ledger.end(answers, stopping=self._turn.control.stopping)
+            except StoreError as error:
+                # These are stored. What is under way is waited for all the same: it is paid for.
+                self._turn.stop_for(error)
         return self._account.record(answers)
 
     def end_round(self) -> None:
         """What is still under way now was broken off."""
         if self._meter is not None:
             self._meter.close()
-        if self._ledger is not None and isinstance(self._requests, ClaimedRequests) and self._turn.unsaved is None:
+        if self._ledger is not None and isinstance(self._requests, ClaimedRequests) and self._turn.failure is None:
             for request in self._ledger.end_round():
                 self._requests.look_again(request)
 
     def note_session(self) -> None:
         """Write down how long all of it took, if anything came of it that was timed."""
-        if self._account.n_timed and self._turn.unsaved is None:
+        if self._account.n_timed and self._turn.failure is None:
             add_session(self._store, self.grader.grader_id, seconds=self.seconds, n_completions=self._account.n_timed)
 
     def summary(self) -> GraderSummary:
         """What came of it."""
         return self._account.summary()
+
+
+def tell_of_holders(works: Sequence[GraderWork], store: RunStore, sharing: Sharing, progress: Progress) -> bool:
+    """Say who has claimed what is waited for; false if it is free by now."""
+    titles = [work.grader.title for work in works]
+    holders = list_holders(store, [work.grader.grader_id for work in works], sharing.worker)
+    if holders:
+        progress.wait(", ".join(titles) if len(titles) <= _MOST_NAMED else f"{len(titles)} graders", holders)
+    return bool(holders)
 
 
 def _rows(answers: Sequence[Answer]) -> Iterator[tuple[CompletionKey, Completion | CallFailure]]:

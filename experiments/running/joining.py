@@ -21,11 +21,18 @@ __all__ = ["JoinedRun", "join_run"]
 
 @dataclass(frozen=True, slots=True)
 class JoinedRun:
-    """A run with the graders that this worker asks, and why it leaves others to other workers, a line each."""
+    """A run with the graders that this worker asks, and why it leaves others to other workers, a line each.
+
+    Attributes
+    ----------
+    is_whole
+        Whether the worker asks all graders of the run.
+    """
 
     run_id: str
     experiment: Experiment
     left: tuple[str, ...]
+    is_whole: bool
 
 
 def join_run(store: RunStore, run: str, *, file: str | None, graders: Sequence[str]) -> JoinedRun:
@@ -66,7 +73,8 @@ def join_run(store: RunStore, run: str, *, file: str | None, graders: Sequence[s
             left.append(f"{names[place]}: left to others: {error}")
     if not found:
         raise SpecError(f"{described.run_id}: none of its graders can be asked here: {'; '.join(left)}")
-    return JoinedRun(described.run_id, _as_experiment(store, described, given, tuple(found)), tuple(left))
+    joined = _as_experiment(store, described, given, tuple(found))
+    return JoinedRun(described.run_id, joined, tuple(left), len(found) == len(names))
 
 
 def _find(names: Sequence[str], wanted: str, grader_ids: Sequence[str]) -> int:

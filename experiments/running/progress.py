@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -31,7 +31,7 @@ class _Pace:
 
     def __init__(self, n_pending: int) -> None:
         self.n_pending = n_pending
-        self.n_done = self.n_failures = 0
+        self.n_done = self.n_failures = self.n_elsewhere = 0
         self.cost: float | None = None
         self._began = time.monotonic()
 
@@ -44,9 +44,15 @@ class _Pace:
     def per_second(self) -> float:
         return self.n_done / max(time.monotonic() - self._began, 1e-9)
 
+    @property
+    def n_left(self) -> int:
+        return max(0, self.n_pending - self.n_done - self.n_elsewhere)
+
     def details(self) -> str:
         """Speed, and failures and cost where there are any."""
         parts = [f"{self.per_second:,.1f}/s"]
+        if self.n_elsewhere:
+            parts.append(f"{self.n_elsewhere} with others")
         if self.n_failures:
             parts.append(f"{self.n_failures} failed")
         if self.cost:
@@ -54,7 +60,9 @@ class _Pace:
         return ", ".join(parts)
 
     def time_left(self) -> str:
-        seconds = round((self.n_pending - self.n_done) / max(self.per_second, 1e-9))
+        # What others take goes as well: the time left is by the pace of all.
+        seconds_each = (time.monotonic() - self._began) / max(self.n_done + self.n_elsewhere, 1)
+        seconds = round(self.n_left * seconds_each)
         minutes, seconds = divmod(seconds, 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left"
 
@@ -76,8 +84,13 @@ class _Bars:
         if self._task is not None:
             self._bars.update(self._task, advance=n, details=self._pace.details())
 
-    def wait(self, title: str) -> None:
-        self._bars.console.print(Text(_waiting(title)))
+    def pass_over(self, n: int) -> None:
+        self._pace.n_elsewhere += n
+        if self._task is not None:
+            self._bars.update(self._task, advance=n, details=self._pace.details())
+
+    def wait(self, title: str, holders: Sequence[str] = ()) -> None:
+        self._bars.console.print(Text(_waiting(title, holders)))
 
 
 class _Lines:
@@ -98,8 +111,11 @@ class _Lines:
         if time.monotonic() - self._told >= self._seconds:
             self._tell(f"{self._title}: {pace.n_done} of {pace.n_pending}, {pace.details()}, {pace.time_left()}")
 
-    def wait(self, title: str) -> None:
-        self._tell(_waiting(title))
+    def pass_over(self, n: int) -> None:
+        self._pace.n_elsewhere += n
+
+    def wait(self, title: str, holders: Sequence[str] = ()) -> None:
+        self._tell(_waiting(title, holders))
 
     def _tell(self, message: str) -> None:
         self._told = time.monotonic()
@@ -118,5 +134,7 @@ def open_progress(console: Console) -> Iterator[RunProgress]:
         yield _Bars(bars)
 
 
-def _waiting(title: str) -> str:
+def _waiting(title: str, holders: Sequence[str]) -> str:
+    if holders:
+        return f"waiting for {visible(', '.join(holders))}: what is left of {visible(title)} is claimed there"
     return f"another process is grading with {visible(title)} in this store; waiting for it"

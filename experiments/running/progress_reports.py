@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 __all__ = ["Progress", "SilentProgress"]
@@ -22,8 +23,12 @@ class Progress(Protocol):
         """
         ...
 
-    def wait(self, title: str) -> None:
-        """Another process is at work with this grader in this store; the run waits for it."""
+    def pass_over(self, n: int) -> None:
+        """So many of the answers to come are those of other workers, who have them or have claimed them."""
+        ...
+
+    def wait(self, title: str, holders: Sequence[str] = ()) -> None:
+        """Others are at work with this in this store, and the run waits for them; ``holders`` are their names."""
         ...
 
 
@@ -36,5 +41,8 @@ class SilentProgress:
     def advance(self, n: int, *, failures: int, cost: float | None) -> None:
         """Do nothing."""
 
-    def wait(self, title: str) -> None:
+    def pass_over(self, n: int) -> None:
+        """Do nothing."""
+
+    def wait(self, title: str, holders: Sequence[str] = ()) -> None:
         """Do nothing."""

@@ -12,7 +12,7 @@ from experiments.running.account import RunSummary
 from experiments.running.budget import Budget, CostMeter, WorstCost, check_prices, count_paid
 from experiments.running.control import RunControl
 from experiments.running.convoy import Convoy
-from experiments.running.grader_work import GraderWork, Turn
+from experiments.running.grader_work import GraderWork, Turn, tell_of_holders
 from experiments.running.grouping import KeptEngine, group_graders
 from experiments.running.plan import build_plan
 from experiments.running.progress_reports import Progress, SilentProgress
@@ -166,6 +166,7 @@ class _Run:
             with ExitStack() as stack:
                 client = engine.client(work.grader) or stack.enter_context(self._open_client(work.grader))
                 self._progress.start(work.grader.title, n_pending)
+                self._pass_over([work])
                 self._ask([work], [client])
 
     def ask_by_question(self, works: Sequence[GraderWork], *, divided: bool) -> None:
@@ -194,9 +195,7 @@ class _Run:
             if not found and not sharing.terms.waits:
                 return
             if not found:
-                if not told:
-                    self._progress.wait(", ".join(work.grader.title for work in waiting))
-                told = True
+                told = told or tell_of_holders(waiting, self._store, sharing, self._progress)
                 with self._turn.control:
                     self._pause(sharing)
 
@@ -228,6 +227,13 @@ class _Run:
             ]
             if due:
                 self._ask(due, clients)
+            self._pass_over(group)
+
+    def _pass_over(self, works: Sequence[GraderWork]) -> None:
+        """Tell of what other workers have."""
+        n_verdicts = sum(work.pop_elsewhere() for work in works)
+        if n_verdicts:
+            self._progress.pass_over(n_verdicts)
 
     @contextmanager
     def _locked(self, works: Sequence[GraderWork]) -> Iterator[None]:
@@ -267,11 +273,12 @@ class _Run:
                 for place, together in batch.items():
                     n_failures = works[place].keep(together)
                     self._progress.advance(len(together), failures=n_failures, cost=_amount(self._together or works))
-            if self._turn.unsaved is not None:
-                raise self._turn.unsaved
+                self._pass_over(works)
+            if self._turn.failure is not None:
+                raise self._turn.failure
         except StoreError as error:
             # Of a server that stays away the message that names the file is told.
-            raise (self._turn.unsaved or error) from error.__cause__
+            raise (self._turn.failure or error) from error.__cause__
         finally:
             # What a client's generator holds is given back now, not when the error has been dealt with.
             answers.close()

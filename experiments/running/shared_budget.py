@@ -72,12 +72,17 @@ def open_budget(
     Raises
     ------
     BudgetError
-        If a price is missing, or who began with the limit was gone before it had counted.
+        If a price is missing, or who began with the limit was gone before it had counted, or cannot count.
     """
     if sharing.session.max_cost is None and max_cost is None:
         return None
     check_prices(experiment.graders)
-    if max_cost is not None:
+    if max_cost is not None and sharing.session.paid_before is None:
+        if not sharing.terms.has_all_graders:
+            raise BudgetError(
+                f"--max-cost: {sharing.terms.run_id}: what those of its graders have cost that are left to others is "
+                "not counted here; expected it of a worker that asks all, or of 'autorater run'"
+            )
         before = count_paid(max_cost, experiment, sharing.store, worst_cost)
         note_paid(sharing.store, sharing.session.session_id, paid=before.spent, uncertain=before.uncertain)
     else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from experiments.errors import SpecError, StoreError
+from experiments.errors import BudgetError, SpecError, StoreError
 from experiments.store.claims import Outcome, Share, Taken, settle, take
 from experiments.store.run_store import RunStore
 from experiments.store.work_sessions import Worker, WorkSession, beat, join, leave
@@ -53,12 +53,18 @@ class WorkerTerms:
         What ``autorater runs show`` calls the worker; by default its machine and process.
     waits
         Whether it stays until nobody else has a claim that it could take over.
+    resumes
+        Whether the limit of cost holds that the run had when somebody was last at it.
+    has_all_graders
+        Whether it knows all graders of the run: only then can it count what the run has cost so far.
     """
 
     run_id: str
     name: str = field(default_factory=lambda: f"{socket.gethostname()}/{os.getpid()}")
     lease_seconds: float = field(default_factory=_lease_seconds)
     waits: bool = True
+    resumes: bool = False
+    has_all_graders: bool = True
 
 
 def _seconds_now() -> float:
@@ -93,9 +99,11 @@ class Sharing:
         self._ended = threading.Event()
         self._beats = threading.Thread(target=self._show_life, name="signs of life", daemon=True)
         self.session = WorkSession("")
+        self._is_uncounted = False
 
     def __enter__(self) -> Self:
-        self._join()
+        self._join(resumes=self.terms.resumes)
+        self._is_uncounted = self.session.max_cost is None
         self._beats.start()
         return self
 
@@ -121,11 +129,24 @@ class Sharing:
             return self._generation
 
     def take(self, grader_id: str, digests: Sequence[str], *, patient: bool) -> Taken:
-        """Claim what is free of some items; ``StoreError`` if the server is away."""
+        """Claim what is free of some items.
+
+        Raises
+        ------
+        StoreError
+            If the server is away.
+        BudgetError
+            If the run has got a limit of cost while this worker, which counts nothing, was taken for lost.
+        """
         with self._guard:
             while True:
                 sent = _seconds_now()
                 args = (self.store, self.worker, self.session.session_id, grader_id, digests)
+                if self._is_uncounted and self.session.max_cost is not None:
+                    raise BudgetError(
+                        f"--max-cost: {self.terms.run_id}: it has a limit since this worker was not heard of; expected "
+                        "the same command again, which counts what it spends"
+                    )
                 taken = take(*args, patient=patient)
                 if taken is not None:
                     self._noted(sent)
@@ -158,13 +179,13 @@ class Sharing:
 
     def _join_again(self) -> None:
         self._generation += 1
-        self._join()
+        self._join(resumes=True)
 
-    def _join(self) -> None:
+    def _join(self, *, resumes: bool) -> None:
         told = False
         while True:
             sent, new = _seconds_now(), uuid.uuid4().hex
-            session = join(self.store, self.worker, new_session=new, max_cost=self._max_cost)
+            session = join(self.store, self.worker, new_session=new, max_cost=self._max_cost, resumes=resumes)
             if session is not None:
                 break
             if not told:

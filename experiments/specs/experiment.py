@@ -19,6 +19,7 @@ from experiments.respondents.questions import build_questions, load_question_fil
 from experiments.respondents.respondent import Answering
 from experiments.respondents.respondent_building import build_answering
 from experiments.specs.decisions import DecisionSpecs
+from experiments.specs.engine_choice import check_engine
 from experiments.specs.experiment_file import AnalysesSpec, ExperimentSpec, check_run_name
 from experiments.specs.grader_building import build_graders, is_file
 from experiments.specs.joint_graders import name_graders, resolve_joint_graders
@@ -119,6 +120,8 @@ def load_experiment(name_or_path: str, *, limit: int | None = None) -> Experimen
     answering = build_answering(spec, path)
     whole = _load_set(spec.set, path) if answering is None else _load_questions(spec, path)
     graders = build_graders(spec, whole, path)
+    respondents = () if answering is None else tuple(one.grader for one in answering.respondents)
+    check_engine(spec, (*graders, *respondents), path.name)
     _check_parser(spec.analyses, graders, whole, path.name)
     _check_joint_graders(spec, graders, path.name)
     _check_wordings(spec, graders, answering, path.name)

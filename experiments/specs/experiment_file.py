@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from experiments.specs.decisions import AbSpec, AnsweringSpec, ChooseSpec, DecisionSpecs, RegimesSpec
 from graders.endpoint import OnUnsupported
 from graders.endpoint_rules import check_address, check_variable
 from graders.sampling import Channel, Method
 
-__all__ = ["AnalysesSpec", "ExperimentSpec", "GraderSpec", "ItemsSpec", "SamplingSpec", "ServiceSpec", "check_run_name"]
+__all__ = [
+    "AnalysesSpec",
+    "EngineSpec",
+    "ExperimentSpec",
+    "GraderSpec",
+    "ItemsSpec",
+    "SamplingSpec",
+    "ServiceSpec",
+    "check_run_name",
+]
 
 
 def check_run_name(name: str) -> str:
@@ -51,6 +60,33 @@ class ServiceSpec(_Strict):
     max_wait_seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
+def _check_share(amount: float) -> float:
+    """Ray shares a processor or GPU out in parts, but several of them only whole."""
+    if amount > 1 and amount != int(amount):
+        raise ValueError("expected up to 1, or a whole number")
+    return amount
+
+
+_Share = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(_check_share)]
+
+
+class EngineSpec(_Strict):
+    """``engine`` of the experiment or of one grader: where a model that no service has is computed."""
+
+    kind: Literal["in-process", "ray"] | None = None
+    address: str | None = Field(default=None, min_length=1)
+    replicas: int | None = Field(default=None, ge=1, le=10_000)
+    gpus_per_replica: _Share | None = None
+    cpus_per_replica: _Share | None = None
+
+
+def _as_engine(value: object) -> object:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+_Engine = Annotated[EngineSpec, BeforeValidator(_as_engine)]
+
+
 class _GraderOwnSpec(_Strict):
     UNSHOWN: ClassVar[frozenset[str]] = frozenset({"base_url", "base_urls", "key_variable"})
     """Keys whose wrong values may be secrets."""
@@ -62,6 +98,7 @@ class _GraderOwnSpec(_Strict):
     base_urls: list[_Address] = Field(default_factory=list)
     key_variable: Annotated[str, AfterValidator(check_variable)] | None = None
     stream: bool | None = None
+    engine: _Engine | None = None
     capabilities: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -91,6 +128,7 @@ class _ExperimentOwnSpec(_Strict):
     set: str = Field(min_length=1)
     graders: list[GraderSpec] = Field(min_length=1)
     description: str = ""
+    engine: _Engine | None = None
     sampling: SamplingSpec = SamplingSpec()
     items: ItemsSpec = ItemsSpec()
     analyses: AnalysesSpec = AnalysesSpec()

@@ -9,9 +9,10 @@ from typing import Any
 from calibration_sets.calibration_set import CalibrationSet
 from calibration_sets.scale import LabelScale
 from experiments.errors import SpecError
+from experiments.specs.engine_choice import choose_replicas
 from experiments.specs.experiment_file import ExperimentSpec, GraderSpec, ServiceSpec
 from graders.capabilities import Api, Capabilities
-from graders.endpoint import Endpoint
+from graders.endpoint import Endpoint, RayReplicas
 from graders.errors import LedgerError, PromptError, RecordingError, UnknownModelError
 from graders.grader import Grader
 from graders.ledger import apply_overrides, find_model
@@ -99,11 +100,12 @@ def build_endpoint(entry: GraderSpec, spec: ExperimentSpec, where: str) -> Endpo
     """How a model is reached; ``SpecError`` if an address is missing, or is given where there is none."""
     addresses = (*([entry.base_url] if entry.base_url else []), *entry.base_urls)
     own = {"base_url": addresses, "key_variable": entry.key_variable, "stream": entry.stream}
+    replicas = choose_replicas(entry, spec, where)
     if not is_service(entry.model):
         given = [name for name, value in own.items() if value]
         if given:
             raise SpecError(f"{where}.{given[0]}: {entry.model!r} is not reached over a network; expected no such key")
-        return Endpoint()
+        return _build_ray_endpoint(replicas, spec, entry)
     if needs_address(entry.model) and not addresses:
         raise SpecError(
             f"{where}.base_url: missing; expected the address of the server, such as http://localhost:8000/v1"
@@ -112,6 +114,13 @@ def build_endpoint(entry: GraderSpec, spec: ExperimentSpec, where: str) -> Endpo
         raise SpecError(f"{where}.base_urls: an address is listed twice; expected each once")
     chosen = {**_service_settings(spec), **_service_settings(entry)}
     return Endpoint(base_urls=addresses, key_variable=entry.key_variable, stream=entry.stream or False, **chosen)
+
+
+def _build_ray_endpoint(replicas: RayReplicas | None, spec: ExperimentSpec, entry: GraderSpec) -> Endpoint:
+    if replicas is None:
+        return Endpoint()
+    waits = {**_service_settings(spec), **_service_settings(entry)}.get("max_wait_seconds", Endpoint().max_wait_seconds)
+    return Endpoint(max_wait_seconds=waits, ray=replicas)
 
 
 def _service_settings(table: ServiceSpec) -> dict[str, Any]:

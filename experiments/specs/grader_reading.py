@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -72,21 +72,36 @@ class GraderReading:
 
 
 def read_grader(
-    store: RunStore, grader: GraderRecord, calibration_set: CalibrationSet, rules: Sequence[ParserRule]
+    store: RunStore,
+    grader: GraderRecord,
+    calibration_set: CalibrationSet,
+    rules: Sequence[ParserRule],
+    *,
+    take: Callable[[Verdict], None] | None = None,
 ) -> GraderReading:
-    """Read a grader's completions for a set, one at a time, and derive what a report needs."""
+    """Read a grader's completions for a set, one at a time, and derive what a report needs.
+
+    With ``take`` each verdict goes there as it is read, and the reading holds none.
+    """
     digests = {item.digest: is_service_message(item) for item in calibration_set.items}
-    return _Reader(store, grader, digests, rules).read()
+    return _Reader(store, grader, digests, rules, take).read()
 
 
 class _Reader:
     def __init__(
-        self, store: RunStore, grader: GraderRecord, digests: Mapping[str, bool], rules: Sequence[ParserRule]
+        self,
+        store: RunStore,
+        grader: GraderRecord,
+        digests: Mapping[str, bool],
+        rules: Sequence[ParserRule],
+        take: Callable[[Verdict], None] | None,
     ) -> None:
         self._store, self._grader, self._digests, self._rules = store, grader, digests, rules
         self._n_asked = 1 if grader.is_exact else int(grader.sampling["repeats"])
         self._price = None if grader.price is None else Price(**grader.price)
         self._reading = GraderReading({rule: [] for rule in rules})
+        self._keeps = take is None
+        self._keep = {rule: take or verdicts.append for rule, verdicts in self._reading.verdicts.items()}
         self._totals: dict[str, int] = {}
         self._found: dict[str, int] = {}
         # One text for each digest and for each evidence, not one for each row that is read.
@@ -181,10 +196,10 @@ class _Reader:
             parsed.label,
             parsed.failure,
             parsed.rule,
-            self._one_evidence.setdefault(parsed.evidence, parsed.evidence),
+            self._one_evidence.setdefault(parsed.evidence, parsed.evidence) if self._keeps else parsed.evidence,
             parsed.finding,
         )
-        self._reading.verdicts[rule].append(verdict)
+        self._keep[rule](verdict)
 
     def _add_unanswered(self, failures: Mapping[CompletionKey, CallFailure]) -> None:
         for digest, is_message in self._digests.items():
@@ -195,7 +210,7 @@ class _Reader:
                 detail = "service_message" if is_message else failure.reason if failure else "not_asked"
                 for rule in self._rules:
                     verdict = Verdict(digest, self._grader.grader_id, repeat, None, "not_answered", rule, detail)
-                    self._reading.verdicts[rule].append(verdict)
+                    self._keep[rule](verdict)
 
     def _charge(self, usage: Usage, *, batch: bool) -> None:
         for entry in fields(Usage):

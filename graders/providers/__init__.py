@@ -17,6 +17,7 @@ from graders.grader import Grader
 
 __all__ = [
     "check_model",
+    "computes",
     "is_service",
     "list_models",
     "model_digest",
@@ -54,6 +55,11 @@ def is_service(model: str) -> bool:
     return model.startswith(_SERVICES)
 
 
+def computes(model: str) -> bool:
+    """Whether a model is computed by this program, here or by replicas on a cluster."""
+    return model.startswith((*_ENGINES, "baseline/"))
+
+
 def needs_address(model: str) -> bool:
     """Whether a service has no usual address."""
     return model.startswith(_NEED_ADDRESS)
@@ -64,9 +70,9 @@ def share_engine(one: Grader, other: Grader) -> bool:
 
     def loaded(grader: Grader) -> tuple[object, ...]:
         exact = grader.sampling.wants_logprobs
-        return grader.model, grader.address, grader.model_digest, grader.capabilities, exact
+        return grader.model, grader.address, grader.model_digest, grader.capabilities, grader.endpoint.ray, exact
 
-    return one.model.startswith(_ENGINES) and loaded(one) == loaded(other)
+    return computes(one.model) and loaded(one) == loaded(other)
 
 
 def takes_prompt(model: str) -> bool:
@@ -86,6 +92,10 @@ def open_client(grader: Grader) -> ModelClient:
     """
     model = grader.address or grader.model
     _check_known(model)
+    if grader.endpoint.ray is not None:
+        from graders.providers.ray_client import open_ray
+
+        return open_ray(grader, grader.endpoint.ray)
     if model == _BASELINE:
         from graders.providers.baseline import BaselineClient
 
@@ -189,6 +199,11 @@ def check_model(grader: Grader, *, fetch: bool = True, progress: Console | None 
         from graders.providers.replay import read_recording
 
         read_recording(Path(model.removeprefix("replay/")))
+    elif grader.endpoint.ray is not None:
+        # Of the engine itself the nodes know, and say so when they load it.
+        from graders.providers.ray_cluster import check_ray
+
+        check_ray()
     elif model.startswith("local/"):
         from graders.providers.local import check_engine
         from graders.providers.weights import ensure_weights

@@ -118,7 +118,7 @@ class OpenAIService:
         Raises
         ------
         CallError
-            If no usable reply came.
+            If no usable reply came; a ``RefusedFormError`` tells the form it had.
         """
         form = self._learnt.form
         repeats = request.repeats[: form.choices(request)]

@@ -21,7 +21,15 @@ from typing import Any
 from graders.errors import GraderError, MissingDependencyError, ServiceError
 from graders.providers.vllm_model import longest_context
 
-__all__ = ["ARGUMENTS_VARIABLE", "EngineRequest", "VllmEngine", "check_vllm", "open_engine", "start_arguments"]
+__all__ = [
+    "ARGUMENTS_VARIABLE",
+    "EngineRequest",
+    "VllmEngine",
+    "check_vllm",
+    "open_engine",
+    "prefer_arguments",
+    "start_arguments",
+]
 
 ARGUMENTS_VARIABLE = "AUTORATER_VLLM_ARGS"
 """Environment variable: a JSON object of further arguments of ``vllm.LLM``, such as ``{"max_model_len": 8192}``."""
@@ -171,6 +179,17 @@ def open_engine(name: str, *, exact: bool) -> VllmEngine:
         raise ServiceError(f"vllm/{name}: not loaded, {said}; expected a model that vLLM can serve here") from error
     started = [process for process in multiprocessing.active_children() if process not in before]
     return VllmEngine(llm, name=name, processes=started)
+
+
+def prefer_arguments(arguments: Mapping[str, Any]) -> None:
+    """Add arguments of ``vllm.LLM`` in this process, where none of their names is given.
+
+    Raises
+    ------
+    GraderError
+        If what is given is malformed.
+    """
+    os.environ[ARGUMENTS_VARIABLE] = json.dumps({**arguments, **_given_arguments()})
 
 
 def start_arguments(name: str, *, exact: bool, on_cpu: bool, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,11 +32,12 @@ def run_state_document(state: RunState, workers: Sequence[WorkerState] | None = 
 
 
 def _about(state: RunState) -> Section:
+    words = label_words({"label_source": state.label_source, "n_labelled": state.n_labelled, "n_tied": state.n_tied})
     points = (
         f"experiment {state.experiment}, recorded {moment_text(state.recorded_at)} UTC, replies read by the "
         f"{state.parser_rule} parser, intervals at {100 * state.level:g}%",
         f"set {state.set_name} {state.set_version}, digest {state.set_digest}",
-        f"rubric {state.rubric}. {label_words({'label_source': state.label_source}).source}",
+        f"rubric {state.rubric}. {words.source}",
         f"{state.n_items:,} items of {state.n_items_in_set:,} in the set, {state.n_questions:,} questions, "
         f"{state.n_labelled:,} items labelled under that rubric",
         *_extras(state),
