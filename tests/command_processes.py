@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
@@ -10,16 +9,9 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
-__all__ = ["CommandProcess"]
+from ready_processes import ready_processes
 
-_READY = [
-    "cli",
-    "openai",
-    "aiohttp",
-    "psycopg",
-    "experiments.store.postgres_database",
-    "graders.providers.openai_client",
-]
+__all__ = ["CommandProcess"]
 
 
 def _run_command(words: tuple[str, ...], variables: Mapping[str, str], told: Path) -> None:
@@ -42,10 +34,8 @@ class CommandProcess:
     _numbers = count()
 
     def __init__(self, folder: Path, *words: str, variables: Mapping[str, str] | None = None) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(_READY)
         self._told = folder / f"command-{next(self._numbers)}.out"
-        self._process = context.Process(target=_run_command, args=(words, dict(variables or {}), self._told))
+        self._process = ready_processes().Process(target=_run_command, args=(words, dict(variables or {}), self._told))
         self._process.start()
 
     def send_signal(self, number: int) -> None:

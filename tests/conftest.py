@@ -44,6 +44,14 @@ def calibration_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def inspect_logs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """Logs of real evaluations by Inspect, which takes long to start: made once for all tests."""
+    from inspect_studies import run_inspect
+
+    return run_inspect(tmp_path_factory.mktemp("inspect"))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_prompts_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests see the shipped prompts alone, whatever the user who runs them has added."""

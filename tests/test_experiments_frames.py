@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest import SmallRuns, Study
+from figure_runs import answering_run
 from typer.testing import CliRunner
 
 import cli
@@ -269,3 +270,13 @@ def test_public_names_load_only_when_asked_for() -> None:
         assert getattr(experiments, name).__name__ == name
     with pytest.raises(AttributeError, match="no_such_name"):
         experiments.no_such_name  # noqa: B018
+
+
+def test_a_run_of_models_that_answer_has_verdicts_and_no_report() -> None:
+    """`autorater report` prints counts of answers for it; error rates of "graders" would be about nobody."""
+    run = RunFrames(answering_run(n=4))
+    assert len(run.verdicts()) > 0
+    assert len(run.items()) > 0
+    for name in ("report", "graders", "failures"):
+        with pytest.raises(SpecError, match="it asked models that answer, and nobody labelled"):
+            frame_of(run, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -70,6 +71,9 @@ def test_a_record_of_an_earlier_version_needs_the_file_of_the_same_run(
 
 
 def test_the_command_fills_the_run_and_says_who_did_it(address: str, study: Any) -> None:
+    before = autorater(study.folder, "runs", "show", "study", "--format", "json", "--store", address).out
+    (step,) = (step["command"] for step in json.loads(before)["next"] if "worker" in step["command"])
+    assert re.fullmatch(r"autorater worker study-\w+ --store postgresql://autorater@127\.0\.0\.1:\d+/test_\d+", step)
     ran = autorater(study.folder, "worker", "study", "--name", "helper", "--no-wait", "--store", address)
     assert ran.code == 0, ran.err
     assert "helper works for run study-" in ran.err
@@ -80,6 +84,7 @@ def test_the_command_fills_the_run_and_says_who_did_it(address: str, study: Any)
     text = autorater(study.folder, "runs", "show", "study", "--store", address).out
     assert "Who is at work" in text
     assert "helper" in text
+    assert "autorater worker" not in text, "there is nothing left to help with"
     again = autorater(study.folder, "worker", "study", "--store", address)
     assert again.code == 0
 

@@ -31,6 +31,26 @@ def test_titles_are_shown_as_they_are_without_acting_on_the_terminal(terminal: b
     assert "another process is grading with" in shown
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_others_have_is_counted_apart_and_leaves_less_to_wait_for(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: now)
+    out = io.StringIO()
+    with open_progress(Console(file=out, force_terminal=terminal, width=200, color_system=None)) as progress:
+        progress.start("t", 100)
+        now = 20.0
+        progress.pass_over(30)
+        progress.advance(10, failures=0, cost=None)
+        progress.wait("t", ["rack-2", "rack-\x1b3 (of run other-1)"])
+    shown = out.getvalue()
+    assert "0.5/s, 30 with others" in shown
+    assert r"waiting for rack-2, rack-\x1b3 (of run other-1): what is left of t is claimed there" in shown
+    # Sixty are left of a hundred, and forty went in twenty seconds.
+    assert ("40/100" if terminal else "t: 10 of 100, 0.5/s, 30 with others, 0:00:30 left") in shown
+
+
 def test_a_terminal_sees_how_many_are_done() -> None:
     assert "3/3" in show(terminal=True)
 

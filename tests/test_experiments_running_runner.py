@@ -181,7 +181,8 @@ def test_a_run_that_has_to_wait_says_so(study: Any, store: RunStore, paid: Count
     class Told:
         def start(self, title: str, n_pending: int) -> None: ...
         def advance(self, n: int, *, failures: int, cost: float | None) -> None: ...
-        def wait(self, title: str) -> None:
+        def pass_over(self, n: int) -> None: ...
+        def wait(self, title: str, holders: Sequence[str] = ()) -> None:
             assert title == asked.graders[0].title
             waiting.set()
 

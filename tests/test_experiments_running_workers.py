@@ -154,9 +154,11 @@ def test_three_workers_one_killed_one_frozen_and_thawed_and_one_cut_off_in_its_c
         assert not place.workers()["frozen"].n_claimed, "its claims were given back"
         assert place.n_completions() < n_verdicts, "there must be work left for the thawed one"
         frozen.send_signal(signal.SIGCONT)
+        # More than what was under way: it goes on with new claims.
+        await_truth(lambda: place.delivered("frozen") >= n_by_then + CONNECTIONS + 1)
+        place.server.latency = 0.02
         frozen.end()
         cut_off.end()
-    assert place.delivered("frozen") >= n_by_then + CONNECTIONS + 1, "it went on with new claims"
     assert place.n_completions() == n_verdicts, "nothing is lost"
     assert sum(len(worker.n_claimed) for worker in place.workers().values()) == 0
     paid = place.server.paid
@@ -174,7 +176,7 @@ def test_three_workers_one_killed_one_frozen_and_thawed_and_one_cut_off_in_its_c
 def test_a_server_that_is_away_for_longer_than_a_lease_costs_nothing_but_time(
     place: Place, postgres: PostgresServer
 ) -> None:
-    place.write_experiment(repeats=2)
+    place.write_experiment(repeats=1)
     first = place.run()
     place.await_run()
     second = place.worker("second")
@@ -182,10 +184,10 @@ def test_a_server_that_is_away_for_longer_than_a_lease_costs_nothing_but_time(
     postgres.stop()
     time.sleep(1.5 * LEASE)
     postgres.start()
+    place.server.latency = 0.02
     first.end()
     second.end()
-    assert place.n_completions() == 2 * N_ITEMS
-    assert sum(place.server.paid.values()) == 2 * N_ITEMS, "nobody was taken for lost"
+    assert place.n_completions() == sum(place.server.paid.values()) == N_ITEMS, "nobody was taken for lost"
 
 
 def test_what_may_be_looked_at_is_asked_question_by_question_by_all_workers(
@@ -237,13 +239,16 @@ def test_a_limit_of_cost_holds_for_all_workers_together(place: Place) -> None:
     place.await_run()
     second = place.worker("second")
     third = place.worker("third")
+    await_truth(lambda: place.delivered("second") + place.delivered("third") > 0)
+    place.server.latency = 0.02
     for process in (first, second, third):
         told = process.end(code=2)
         assert "--max-cost" in told
+    # As a machine does that starts again what has ended: without anybody at the run, its limit holds all the same.
+    assert f"could pass ${limit:.4f}" in place.worker("started again").end(code=2)
     n_paid = sum(place.server.paid.values())
     assert n_paid * each <= limit, "the limit was passed"
     assert n_paid * each >= 0.4 * limit, "hardly anything was asked"
-    assert place.delivered("second") + place.delivered("third") > 0
 
 
 class Strict(FaultServer):
@@ -268,6 +273,7 @@ def test_what_failed_for_good_is_not_asked_by_every_worker_and_is_asked_when_the
         place.await_run()
         workers = [place.worker("second"), place.worker("third")]
         await_truth(lambda: len(place.workers()) == 3)
+        server.latency = 0.02
         for process in (first, *workers):
             process.end()
         assert place.n_completions() == N_ITEMS - 6

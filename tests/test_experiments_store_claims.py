@@ -5,17 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import pytest
 from postgres_server import PostgresServer
+from service_runs import asked_of
+from sqlalchemy import text
 
 from experiments.errors import BudgetError
+from experiments.running.claimed_requests import ClaimedRequests
+from experiments.running.plan import pending_requests
+from experiments.running.shared_budget import open_budget
+from experiments.running.sharing import Sharing, WorkerTerms
 from experiments.store.allowances import Spending, allot, sum_spending
 from experiments.store.claims import Outcome, Share, Taken, settle, take
 from experiments.store.run_store import RunStore
 from experiments.store.work_sessions import Worker, beat, is_at_work, join, leave, note_paid, read_session
-from experiments.store.worker_listing import list_workers
+from experiments.store.worker_listing import list_holders, list_workers
+from graders.capabilities import Capabilities, Price
 
 pytestmark = pytest.mark.postgres
 
@@ -36,9 +44,9 @@ class Member:
         self.store, self.worker = store, Worker(f"{run} {name}", run, name, "here", 7, lease)
         self.session = ""
 
-    def join(self, max_cost: float | None = None) -> Member:
+    def join(self, max_cost: float | None = None, *, resumes: bool = False) -> Member:
         new = f"session of {self.worker.worker_id} {time.monotonic_ns()}"
-        found = join(self.store, self.worker, new_session=new, max_cost=max_cost)
+        found = join(self.store, self.worker, new_session=new, max_cost=max_cost, resumes=resumes)
         assert found is not None
         self.session = found.session_id
         return self
@@ -205,6 +213,92 @@ def test_a_limit_comes_with_the_first_worker_and_the_newest_one_holds(store: Run
     Member(store, "d").join(2.0)
     Member(store, "e").join()
     assert read_session(store, limited.session).max_cost == 2.0
+
+
+def test_a_worker_that_begins_again_has_the_limit_and_the_account_of_before(store: RunStore) -> None:
+    first = Member(store, "a").join(1.0)
+    note_paid(store, first.session, paid=0.5, uncertain=0.0)
+    first.mine(ITEMS[:1])
+    first.settle(failed=ITEMS[:1])
+    assert first.allot(0.3, 0.0, 0.0) == (0.3, False)
+    leave(store, first.worker.worker_id)
+    again = Member(store, "b").join(resumes=True)
+    assert again.session == first.session
+    assert again.allot(0.0, 0.0, 0.3) == (0.0, False), "0.8 of 1.0 are spent"
+    assert again.allot(0.0, 0.0, 0.2) == (pytest.approx(0.2), False)
+    assert again.mine(ITEMS[:1]) == set(ITEMS[:1]), "what failed for good before is asked again"
+    leave(store, again.worker.worker_id)
+    raised = Member(store, "c").join(2.0, resumes=True)
+    assert (raised.session, read_session(store, first.session).max_cost) == (first.session, 2.0)
+    leave(store, raised.worker.worker_id)
+    free = Member(store, "d").join()
+    assert read_session(store, free.session).max_cost is None, "who begins a run anew says whether there is a limit"
+    leave(store, free.worker.worker_id)
+    assert read_session(store, Member(store, "e").join(resumes=True).session).max_cost is None
+
+
+def test_a_worker_that_counts_goes_on_where_the_limit_is_gone_meanwhile(store: RunStore) -> None:
+    member = Member(store, "a").join()
+    assert member.allot(0.5, 0.1, 0.2, ahead=0.4) == (pytest.approx(1.2), False)
+
+
+def test_a_worker_that_does_not_count_stops_where_there_is_a_limit_since_it_was_lost(store: RunStore) -> None:
+    terms = WorkerTerms("run-1", lease_seconds=60.0)
+    with Sharing(store, terms, max_cost=None, waits_for_limit=lambda: None) as frozen:
+        # As another worker would note it, after a whole lease of silence, before it leaves; then somebody sets a limit.
+        store.write(lambda connection: connection.execute(text("UPDATE workers SET lost_at = 1, expires_at = 1")))
+        Member(store, "b").join(1.0)
+        with pytest.raises(BudgetError, match="--max-cost: run-1: it has a limit since this worker was not heard of"):
+            frozen.take(GRADER, ITEMS, patient=True)
+        (state,) = (one for one in list_workers(store, "run-1") or () if one.name == terms.name)
+        assert not state.n_claimed
+
+
+def test_who_does_not_know_all_graders_cannot_count_what_was_paid(store: RunStore) -> None:
+    asked = asked_of("http://127.0.0.1:1")
+    (grader,) = asked.graders
+    priced = replace(asked, graders=(replace(grader, capabilities=Capabilities(price=Price(1.0, 1.0))),))
+    terms = WorkerTerms("run-1", has_all_graders=False)
+    with (
+        Sharing(store, terms, max_cost=1.0, waits_for_limit=lambda: None) as sharing,
+        pytest.raises(BudgetError, match="left to others is not counted here"),
+    ):
+        open_budget(sharing, priced, 1.0, None)
+    terms = replace(terms, has_all_graders=True)
+    with Sharing(store, terms, max_cost=1.0, waits_for_limit=lambda: None) as sharing:
+        assert open_budget(sharing, priced, 1.0, None) is not None
+        # One that comes to them later may be of some graders alone: it is counted by then.
+        some = replace(terms, has_all_graders=False)
+        with Sharing(store, some, max_cost=2.0, waits_for_limit=lambda: None) as later:
+            assert open_budget(later, priced, 2.0, None) is not None
+
+
+def test_who_has_claims_is_told_with_the_run_where_it_is_another(store: RunStore) -> None:
+    first, second = Member(store, "a").join(), Member(store, "b", run="run-2").join()
+    assert list_holders(store, [GRADER], first.worker) == []
+    first.mine(ITEMS[:1])
+    second.mine(ITEMS[1:])
+    assert list_holders(store, [GRADER], first.worker) == ["b (of run run-2)"]
+    assert list_holders(store, [GRADER], Member(store, "c").worker) == ["a", "b (of run run-2)"]
+    assert list_holders(store, ["another"], first.worker) == []
+
+
+def test_requests_that_others_have_are_counted_as_theirs(store: RunStore) -> None:
+    asked = asked_of("http://127.0.0.1:1")
+    (grader,) = asked.graders
+    requests = list(pending_requests(asked, grader, store))
+    with Sharing(store, WorkerTerms("run-1"), max_cost=None, waits_for_limit=lambda: None) as sharing:
+        other = Member(store, "b").join()
+        theirs = [request.item.digest for request in requests[:20]]
+        assert take(store, other.worker, other.session, grader.grader_id, theirs, patient=True) is not None
+        claimed = ClaimedRequests(iter(requests), grader, sharing)
+        assert len(list(claimed)) == len(requests) - 20
+        assert (claimed.pop_elsewhere(), claimed.pop_elsewhere()) == (20, 0)
+        assert claimed.try_again() == 0
+        leave(store, other.worker.worker_id)
+        assert claimed.try_again() == 20
+        assert len(list(claimed)) == 20
+        assert claimed.pop_elsewhere() == 0
 
 
 def test_two_runs_with_limits_do_not_work_at_the_same_time(store: RunStore) -> None:

@@ -290,10 +290,15 @@ def test_reports_of_a_run_with_twelve_graders_are_the_same_from_every_store(stud
         len(json.loads(autorater(folder, "report", "study", "--format", "json", "--store", address).out)["graders"])
         == 12
     )
-    # And run on the server from the beginning, it says the same too.
+    # And run on the server from the beginning, it says the same too; who worked at it there is not copied.
     other = postgres.new_database()
     ran = autorater(folder, "run", "study.toml", "--store", other)
     assert ran.code == 0, ran.err
+    assert int(postgres.psql(other.rpartition("/")[2], "SELECT count(*) FROM workers")) == 1
+    assert autorater(folder, "store", "copy", other, "worked.sqlite").code == 0
+    with closing(sqlite3.connect(folder / "worked.sqlite")) as connection:
+        for table in ("work_sessions", "workers", "worker_shares", "claims"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     assert (
         autorater(folder, "report", "study", "--store", other).out
         == autorater(folder, "report", "study", "--store", address).out

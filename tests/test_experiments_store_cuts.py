@@ -20,6 +20,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 
 from experiments.errors import StoreError, UnsavedError
+from experiments.running import sharing
 from experiments.running.runner import run_experiment
 from experiments.running.sharing import WorkerTerms
 from experiments.store import postgres_database, postgres_locks
@@ -147,10 +148,11 @@ def test_a_mistake_is_not_repeated(store: RunStore) -> None:
 
 
 def test_a_server_that_comes_back_is_waited_for(
-    stopped: Any, store: RunStore, caplog: pytest.LogCaptureFixture
+    stopped: Any, store: RunStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(postgres_database, "_FIRST_WAIT", 0.5)  # told from the second time on
     stopped.stop()
-    back = threading.Timer(2, stopped.start)
+    back = threading.Timer(0.8, stopped.start)
     back.start()
     with caplog.at_level(logging.WARNING, logger="autorater.store"):
         store.append_many("g", ANSWERS)
@@ -318,6 +320,26 @@ def test_a_run_whose_server_stays_away_keeps_all_that_was_under_way(
             assert 10 <= len(store.stored_keys(grader.grader_id)) == n_paid < 60
             run_experiment(asked, store, open_client)
             assert len(store.stored_keys(grader.grader_id)) == sum(service.paid.values()) == 60
+
+
+def test_what_is_under_way_is_stored_when_claims_cannot_be_ended_any_more(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the server goes away between the storing of some answers and the end of their claims."""
+    monkeypatch.setenv("CUTS_KEY", "none")
+    with FaultServer(latency=0.1) as service:
+
+        def settle(*_: Any) -> None:
+            if len(service.requests) >= 10:
+                raise StoreError("the server is away")
+
+        monkeypatch.setattr(sharing, "settle", settle)
+        asked = asked_of(str(service.openai_url))
+        with RunStore(address) as store:
+            with pytest.raises(StoreError, match="the server is away"):
+                run_experiment(asked, store, open_client)
+            n_stored = len(store.stored_keys(asked.graders[0].grader_id))
+        assert 10 <= n_stored == sum(service.paid.values()) == len(service.requests) < 60
 
 
 def test_a_run_goes_on_over_a_restart_of_its_server(

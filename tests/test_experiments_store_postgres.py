@@ -170,6 +170,17 @@ def test_a_user_who_may_only_read_can_read(postgres: Any, address: str) -> None:
     postgres.psql(database, "DROP OWNED BY reader")
 
 
+def test_a_user_who_may_make_no_tables_or_no_more_connections_is_told_so(postgres: Any, address: str) -> None:
+    database = address.rpartition("/")[2]
+    postgres.psql(database, "DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN")
+    guest = make_url(address).set(username="guest").render_as_string(hide_password=False)
+    with pytest.raises(StoreError, match=r"permission denied for schema .*; expected a user that may do this there"):
+        RunStore(guest)
+    postgres.psql("postgres", f"ALTER DATABASE {database} CONNECTION LIMIT 0")
+    with pytest.raises(StoreError, match=r"too many connections .*; expected a free connection: a process takes up to"):
+        RunStore(guest)
+
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ready_processes import ready_processes
 
 from experiments.errors import RunNotFoundError, StoreError
 from experiments.store.run_store import CompletionKey, RunRecord, RunStore
@@ -107,7 +107,7 @@ def _write(path: Path, writer: int, n: int) -> None:
 
 def test_eight_processes_write_at_once_and_no_row_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
-    context = multiprocessing.get_context("spawn")
+    context = ready_processes()
     writers = [context.Process(target=_write, args=(path, writer, 40)) for writer in range(8)]
     for process in writers:
         process.start()

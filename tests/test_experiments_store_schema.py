@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from ready_processes import ready_processes
 from sqlalchemy import Connection, inspect
 from store_shapes import columns_of, make_old, tables_of
 
@@ -197,7 +197,7 @@ def test_processes_that_open_a_store_at_once_make_or_upgrade_it_once(
         make_old(Path(place), without=("call_failures.usage",))
     if kind == "old database":
         make_old_database(place)
-    context = multiprocessing.get_context("spawn")
+    context = ready_processes()
     go = context.Event()
     openers = [context.Process(target=open_store, args=(place, go)) for _ in range(3)]
     for opener in openers:

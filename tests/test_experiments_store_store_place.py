@@ -43,6 +43,13 @@ def test_every_way_to_write_an_address_means_the_same_driver(scheme: str) -> Non
         (f"postgresql://me:{SECRET}@host:port/db", r"^postgresql://\.\.\.: an address that cannot be read; expected"),
         (f"postgresql://me:{SECRET}@host", r"^postgresql://me@host: names no database; expected"),
         (f"postgresql://me:{SECRET}@host/", "names no database"),
+        (
+            f"postgresql://me:p@{SECRET}@host/db",
+            r"^postgresql://\.\.\.: .* more than one @; .* %40 for",
+        ),
+        (f"postgresql://me:p@{SECRET}/x@host/db", "with more than one @"),
+        (f"postgresql:/me:{SECRET}@host/db", r"^postgresql:\.\.\.: an address that cannot be read; expected"),
+        (f"postgres:me:{SECRET}@host/db", r"^postgres:\.\.\.: an address that cannot be read"),
     ],
 )
 def test_what_names_no_store_is_an_error_without_its_password(text: str, message: str) -> None:

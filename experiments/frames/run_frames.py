@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.errors import SpecError
 from experiments.frames.columns import (
     ESTIMATES,
     FAILURES,
@@ -92,7 +93,18 @@ class RunFrames:
 
     @cached_property
     def report_fields(self) -> Mapping[str, Any]:
-        """The JSON report, as ``autorater report --format json`` writes it."""
+        """The JSON report, as ``autorater report --format json`` writes it.
+
+        Raises
+        ------
+        SpecError
+            If the run asked models that answer: it has counts of their answers, and no report of graders.
+        """
+        if self.data.answering is not None:
+            raise SpecError(
+                f"{self.run_id}: it asked models that answer, and nobody labelled; expected a run of graders for its "
+                "report (verdicts() and items() can be had)"
+            )
         return build_report(self.data, level=self.level)
 
     def verdicts(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ set aside stays so until the session ends: it may have been spent.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -74,14 +75,21 @@ def allot(
     def work(connection: Connection) -> Allowance:
         limit, before = connection.execute(_LOCK, {"session": session_id}).one()
         others, may_grow = connection.execute(_OTHERS, {"session": session_id, "worker": worker_id}).one()
-        room = limit - before - others if before is not None else 0.0
+        room = _room(limit, before, others)
         wanted = spending.total + more
         allotted = spending.total if wanted > room + _ROUNDING else min(wanted + ahead, max(wanted, room / 2))
         values = {"allotted": allotted, "spent": spending.spent, "uncertain": spending.uncertain}
         connection.execute(_SET, {**values, "worker": worker_id})
-        return Allowance(allotted, bool(may_grow) or before is None)
+        return Allowance(allotted, bool(may_grow) or (limit is not None and before is None))
 
     return store.write(work, patient=patient)
+
+
+def _room(limit: float | None, before: float | None, others: float) -> float:
+    """Dollars that one worker may have."""
+    if limit is None:
+        return math.inf  # the run went on without a limit while this worker was taken for lost
+    return 0.0 if before is None else limit - before - others
 
 
 def sum_spending(store: RunStore, session_id: str) -> SpentTogether:

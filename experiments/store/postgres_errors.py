@@ -35,6 +35,8 @@ def expected_server(error: DBAPIError, place: StorePlace) -> str:
     if _says(error, "database", "does not exist") and not code:
         assert place.address is not None  # only a server says so
         return f"a database that exists, such as one that createdb {place.address.database} makes"
+    if _says(error, "too many clients") or _says(error, "too many connections") or _says(error, "connection slots"):
+        return "a free connection: a process takes up to three, of max_connections of the server, database and user"
     if code.startswith("53") and code != "53300":
         return "room on the server; what is stored stays, and the same command continues"
     if code == "42501":

@@ -138,7 +138,7 @@ class RunStore(OpenStore):
         )
         with self.reading() as connection:
             for digest, repeat, payload in connection.execute(query):
-                with self.damage_named():
+                with self.damage_named(f"the completion of item {digest}, repeat {repeat}, by grader {grader_id}"):
                     completion = load_completion(payload)
                 yield CompletionKey(digest, repeat), completion
 

@@ -14,6 +14,7 @@ from experiments.errors import StoreError
 __all__ = ["StorePlace", "parse_place"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_MEANT = re.compile(r"postgres[a-z0-9+]*:", re.IGNORECASE)
 _SERVER_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
 
@@ -85,12 +86,21 @@ def parse_place(text: str | Path | StorePlace) -> StorePlace:
     if isinstance(text, StorePlace):
         return text
     found = None if isinstance(text, Path) else _SCHEME.match(text)
+    # What is meant as an address is no path: a message would name it, with its password.
+    if found is None and not isinstance(text, Path) and _MEANT.match(text):
+        raise StoreError(f"{text.partition(':')[0]}:...: an address that cannot be read; expected {_FORM}")
     if found is None:
         return StorePlace(Path(text))
     if found[1].lower() not in _SERVER_SCHEMES:
         raise StoreError(f"{found[1]}://...: a kind of store that is not known; expected a file's path, or {_FORM}")
+    rest = str(text)[found.end() :]
+    # Of a password with an @ in it the end would be taken for the host, and be named.
+    if rest.count("@") > 1:
+        raise StoreError(
+            f"{found[1]}://...: an address with more than one @; expected {_FORM}, with %40 for an @ in a password"
+        )
     try:
-        address = make_url("postgresql+psycopg://" + str(text)[found.end() :])
+        address = make_url("postgresql+psycopg://" + rest)
     except (ArgumentError, ValueError) as error:
         raise StoreError(f"{found[1]}://...: an address that cannot be read; expected {_FORM}") from error
     if not address.database:

@@ -49,7 +49,9 @@ class WorkSession:
     uncertain_before: float | None = None
 
 
-def join(store: RunStore, worker: Worker, *, new_session: str, max_cost: float | None) -> WorkSession | None:
+def join(
+    store: RunStore, worker: Worker, *, new_session: str, max_cost: float | None, resumes: bool = False
+) -> WorkSession | None:
     """Join those who are at the run, or begin a session; doing it again changes nothing.
 
     Parameters
@@ -58,6 +60,9 @@ def join(store: RunStore, worker: Worker, *, new_session: str, max_cost: float |
         Id of a session that may be begun; the worker's own each time.
     max_cost
         Dollars; in a session that has a limit the newest holds, for all of its workers.
+    resumes
+        Whether a run that nobody is at goes on under the limit, and the account, of its last session. Else a worker
+        that is started again when the limit was reached would spend without one.
 
     Returns
     -------
@@ -75,9 +80,12 @@ def join(store: RunStore, worker: Worker, *, new_session: str, max_cost: float |
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('autorater work', 0))"))
         reap(connection)
         session = _live_session(connection, worker)
+        if session is None and resumes:
+            session = _last_limited(connection, worker)
+        dollars = max_cost if session is None else session.max_cost
+        if dollars is not None and _other_limit(connection, worker.run_id):
+            return None
         if session is None:
-            if max_cost is not None and _other_limit(connection, worker.run_id):
-                return None
             session = WorkSession(new_session, max_cost)
             connection.execute(_BEGIN, {"session": new_session, "run": worker.run_id, "dollars": max_cost})
         elif max_cost is not None and session.max_cost is None:
@@ -125,6 +133,20 @@ def _live_session(connection: Connection, worker: Worker) -> WorkSession | None:
     )
     row = connection.execute(query, {"run": worker.run_id}).one_or_none()
     return None if row is None else WorkSession(*row)
+
+
+def _last_limited(connection: Connection, worker: Worker) -> WorkSession | None:
+    """The run's last session, if it had a limit; what failed in it for good may be asked again."""
+    query = text(
+        "SELECT session_id, max_cost, paid_before, uncertain_before FROM work_sessions WHERE run_id = :run "
+        "ORDER BY begun_at DESC LIMIT 1"
+    )
+    row = connection.execute(query, {"run": worker.run_id}).one_or_none()
+    if row is None or row.max_cost is None:
+        return None
+    forget = text("DELETE FROM claims WHERE worker_id IS NULL AND failed_in = :session")
+    connection.execute(forget, {"session": row.session_id})
+    return WorkSession(*row)
 
 
 def _other_limit(connection: Connection, run_id: str) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlalchemy import Connection, inspect, text
 
 from experiments.store.run_store import RunStore
-from experiments.store.work_sessions import NOW
+from experiments.store.work_sessions import NOW, Worker
 from experiments.store.work_tables import workers
 
-__all__ = ["WorkerState", "WorkerStatus", "list_workers"]
+__all__ = ["WorkerState", "WorkerStatus", "list_holders", "list_workers"]
 
 WorkerStatus = Literal["at work", "silent", "lost", "ended"]
 """``silent`` is past its lease, and lost once another worker comes by; ``lost`` has lost its claims."""
@@ -63,6 +63,19 @@ _SHARES = text(
 def list_workers(store: RunStore, run_id: str) -> tuple[WorkerState, ...] | None:
     """The workers of a run, the first that joined first; ``None`` for a store that no workers share."""
     return store.read(lambda connection: _read(connection, run_id)) if store.is_shared else None
+
+
+_HOLDERS = text(
+    "SELECT DISTINCT w.name, w.run_id FROM claims c JOIN workers w USING (worker_id) "
+    "WHERE c.grader_id = ANY(:graders) AND w.worker_id <> :worker ORDER BY w.name, w.run_id"
+)
+
+
+def list_holders(store: RunStore, grader_ids: Sequence[str], worker: Worker) -> list[str]:
+    """Who else has claims of some graders at the moment, with the run where it is another one than the worker's."""
+    values = {"graders": list(grader_ids), "worker": worker.worker_id}
+    rows = store.read(lambda connection: connection.execute(_HOLDERS, values).all())
+    return [row.name if row.run_id == worker.run_id else f"{row.name} (of run {row.run_id})" for row in rows]
 
 
 def _read(connection: Connection, run_id: str) -> tuple[WorkerState, ...]:
