@@ -378,7 +378,8 @@ def test_nothing_of_the_key_is_stored(server: BatchServer, store: RunStore) -> N
     server.troubles.append(("POST /v1/files", "status:429"))
     run(experiment, store)
     assert any("sk-secret-key" in key for key in server.keys)
-    assert all(b"sk-secret-key" not in file.read_bytes() for file in store.place.path.parent.iterdir() if file.is_file())
+    files = [file for file in store.place.path.parent.iterdir() if file.is_file()]
+    assert all(b"sk-secret-key" not in file.read_bytes() for file in files)
 
 
 def test_a_store_without_jobs_has_none(store: RunStore) -> None:
