@@ -18,7 +18,8 @@ from pydantic import Field
 
 from calibration_sets.errors import SourceError
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import parse_model, read_toml
+from calibration_sets.strict import read_toml
+from calibration_sets.strict_models import parse_model
 
 __all__ = [
     "CACHE_VARIABLE",

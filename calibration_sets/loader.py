@@ -36,7 +36,8 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.parquet_items import read_parquet_items
 from calibration_sets.records import ItemRecord, LabelRecord, ScaleRecord, SetRecord
 from calibration_sets.scale import LabelScale
-from calibration_sets.strict import parse_model, raise_problems, read_rows, read_toml, shorten
+from calibration_sets.strict import raise_problems, read_toml, shorten
+from calibration_sets.strict_models import parse_model, read_rows
 
 __all__ = [
     "ITEMS",

@@ -13,7 +13,8 @@ from typing import Any
 from calibration_sets.errors import SetFileError
 from calibration_sets.item import Item
 from calibration_sets.records import ItemRecord
-from calibration_sets.strict import MOST_LISTED, parse_json, raise_problems, shorten, text_problem, validate_row
+from calibration_sets.strict import MOST_LISTED, parse_json, raise_problems, shorten, text_problem
+from calibration_sets.strict_models import validate_row
 
 __all__ = ["read_parquet_items"]
 

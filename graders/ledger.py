@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from calibration_sets.strict import parse_model, read_toml
+from calibration_sets.strict import read_toml
+from calibration_sets.strict_models import parse_model
 from graders.capabilities import Api, Capabilities, Price, TokenLimit
 from graders.errors import LedgerError
 

@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
-from calibration_sets.strict import (
-    parse_json,
-    parse_model,
-    raise_problems,
-    read_json_lines,
-    read_rows,
-    read_text,
-    read_toml,
-    shorten,
-)
+from calibration_sets.strict import parse_json, raise_problems, read_json_lines, read_text, read_toml, shorten
+from calibration_sets.strict_models import parse_model, read_rows
 
 
 class FileError(Exception):

@@ -22,7 +22,8 @@ from calibration_sets.curation.review_file import ReviewFile
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import parse_json, parse_model, read_text
+from calibration_sets.strict import parse_json, read_text
+from calibration_sets.strict_models import parse_model
 from calibration_sets.writer import replace_text, write_lines
 
 __all__ = [

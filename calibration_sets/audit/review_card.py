@@ -13,7 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, fi
 from calibration_sets.audit.card_editing import replace_values
 from calibration_sets.errors import SetFileError
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import parse_model, raise_problems, read_text, read_toml
+from calibration_sets.strict import raise_problems, read_text, read_toml
+from calibration_sets.strict_models import parse_model
 from calibration_sets.writer import replace_text, toml_text
 
 __all__ = ["CRITERIA", "CardState", "Judgement", "ReviewCard", "read_card", "set_card_values", "write_card"]

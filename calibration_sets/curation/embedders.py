@@ -14,7 +14,7 @@ from pydantic import Field
 
 from calibration_sets.errors import SetFileError
 from calibration_sets.records import Filled, StrictRecord
-from calibration_sets.strict import read_rows
+from calibration_sets.strict_models import read_rows
 
 __all__ = ["Embed", "Embedder", "check_vectors", "latent_semantic_embedder", "read_embeddings", "read_vector_rows"]
 

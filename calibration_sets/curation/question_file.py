@@ -17,7 +17,8 @@ from calibration_sets.importers import load_simpleqa, load_simpleqa_verified
 from calibration_sets.question import Question
 from calibration_sets.records import Filled, Key, StrictRecord
 from calibration_sets.references.reference_parser import parse_reference
-from calibration_sets.strict import raise_problems, read_rows
+from calibration_sets.strict import raise_problems
+from calibration_sets.strict_models import read_rows
 from calibration_sets.tables import read_csv
 
 __all__ = ["load_questions", "question_data", "question_digest", "questions_digest", "read_question_lines"]

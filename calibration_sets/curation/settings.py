@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 
 from calibration_sets.errors import SetFileError
 from calibration_sets.records import Key, StrictRecord
-from calibration_sets.strict import parse_model, read_toml
+from calibration_sets.strict import read_toml
+from calibration_sets.strict_models import parse_model
 
 __all__ = [
     "STAGES",

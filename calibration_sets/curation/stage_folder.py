@@ -19,7 +19,8 @@ from calibration_sets.curation.stage_result import StageResult
 from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.records import StrictRecord
-from calibration_sets.strict import parse_json, parse_model, read_text
+from calibration_sets.strict import parse_json, read_text
+from calibration_sets.strict_models import parse_model
 from calibration_sets.writer import write_lines
 
 __all__ = ["KEPT", "ScoreRecord", "StageRecord", "describe_result", "read_kept", "read_record", "write_stage"]

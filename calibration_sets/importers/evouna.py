@@ -18,7 +18,8 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import Filled, SetHeader, StrictRecord
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
-from calibration_sets.strict import parse_json, parse_model, read_text
+from calibration_sets.strict import parse_json, read_text
+from calibration_sets.strict_models import parse_model
 
 __all__ = ["import_evouna", "split_references"]
 

@@ -16,7 +16,8 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.item import HumanLabel, Item
 from calibration_sets.question import Question
 from calibration_sets.records import ItemRecord, SetHeader
-from calibration_sets.strict import parse_model, raise_problems, shorten
+from calibration_sets.strict import raise_problems, shorten
+from calibration_sets.strict_models import parse_model
 from calibration_sets.tables import Row, Table, cell_text, read_table, refuse_queue
 
 __all__ = ["FIELDS", "import_table", "map_table"]

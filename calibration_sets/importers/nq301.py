@@ -25,7 +25,8 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import Filled, Key, SetHeader, StrictRecord
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import BINARY
-from calibration_sets.strict import read_rows, read_text, shorten
+from calibration_sets.strict import read_text, shorten
+from calibration_sets.strict_models import read_rows
 from calibration_sets.tables import Row, Table, read_csv
 
 __all__ = ["import_nq301"]

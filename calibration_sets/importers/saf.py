@@ -18,7 +18,7 @@ from calibration_sets.item import HumanLabel, Item
 from calibration_sets.records import Filled, Key, SetHeader, StrictRecord, default_cluster
 from calibration_sets.references.reference_parser import parse_reference
 from calibration_sets.scale import DER2_RUBRIC
-from calibration_sets.strict import read_rows
+from calibration_sets.strict_models import read_rows
 
 __all__ = ["import_saf"]
 

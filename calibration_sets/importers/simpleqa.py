@@ -14,7 +14,8 @@ from calibration_sets.errors import SetFileError
 from calibration_sets.question import Question
 from calibration_sets.records import Key, StrictRecord
 from calibration_sets.references.reference_parser import parse_reference
-from calibration_sets.strict import parse_model, shorten
+from calibration_sets.strict import shorten
+from calibration_sets.strict_models import parse_model
 from calibration_sets.tables import Row, read_csv
 
 __all__ = ["check_count", "filled_cell", "load_simpleqa"]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from calibration_sets.loader import load_set
-from calibration_sets.strict import parse_model
+from calibration_sets.strict_models import parse_model
 from experiments.analyses.probes.probing import probe_run
 from experiments.analyses.probes.probing_page import probing_document, probing_fields
 from experiments.commands.options import DEFAULT_STORE, StoreOption, check_asking, check_level

@@ -16,7 +16,8 @@ from calibration_sets.item import Item
 from calibration_sets.records import Filled, Key, Name, Rubric, ScaleRecord, SetHeader, SetRecord, StrictRecord, Version
 from calibration_sets.references.reference import Reference
 from calibration_sets.scale import DER2_RUBRIC
-from calibration_sets.strict import parse_model, raise_problems, read_rows, read_toml
+from calibration_sets.strict import raise_problems, read_toml
+from calibration_sets.strict_models import parse_model, read_rows
 from experiments.regimes.label_scores import score_labels
 from experiments.regimes.material import Document, Material, cut_middle
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calibration_sets.strict import parse_model
+from calibration_sets.strict_models import parse_model
 from experiments.errors import SpecError
 from experiments.regimes.regime_prompts import load_regime_prompt
 from experiments.respondents.answer_prompts import AnswerPrompt, load_answer_prompt

@@ -12,7 +12,8 @@ from calibration_sets.errors import SetNotFoundError
 from calibration_sets.fetch import find_source
 from calibration_sets.item import content_digest
 from calibration_sets.loader import load_set
-from calibration_sets.strict import parse_model, read_toml, shorten
+from calibration_sets.strict import read_toml, shorten
+from calibration_sets.strict_models import parse_model
 from experiments.errors import SpecError
 from experiments.regimes.question_set import load_question_set
 from experiments.respondents.questions import build_questions, load_question_file

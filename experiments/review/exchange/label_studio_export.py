@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from calibration_sets.strict import parse_json, parse_model, raise_problems, read_text, shorten
+from calibration_sets.strict import parse_json, raise_problems, read_text, shorten
+from calibration_sets.strict_models import parse_model
 from experiments.errors import ReviewError
 from experiments.review.exchange.file_row import FileLabels, FileRow, ReadOptions
 from experiments.review.label_row import Role

@@ -11,7 +11,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from calibration_sets.defused_cells import defuse, restore
-from calibration_sets.strict import raise_problems, read_rows, shorten
+from calibration_sets.strict import raise_problems, shorten
+from calibration_sets.strict_models import read_rows
 from calibration_sets.tables import Row, read_csv
 from calibration_sets.writer import json_line
 from experiments.errors import ReviewError
