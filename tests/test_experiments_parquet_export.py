@@ -173,8 +173,12 @@ def test_what_is_there_is_replaced_only_on_request_and_only_an_export(store: Pat
     with pytest.raises(ExportError, match=r"holds the export of run made-1; expected a new folder, or --replace"):
         write(store, folder)
     assert content_of(folder) == before
-    (folder / "of_mine.txt").touch()
     write(store, folder, replace=True)
+    assert content_of(folder) == before
+    (folder / "verdicts" / "of_mine.txt").touch()
+    with pytest.raises(ExportError, match=r"holds verdicts/of_mine.txt beside the export of run made-1; expected "):
+        write(store, folder, replace=True)
+    (folder / "verdicts" / "of_mine.txt").unlink()
     assert content_of(folder) == before
     other = tmp_path / "photos"
     other.mkdir()
@@ -205,6 +209,49 @@ def test_an_error_on_the_way_leaves_nothing_and_keeps_what_was_there(
                     write(store, tmp_path / name, replace=True)
     assert content_of(tmp_path / "x") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.sqlite", "x"]
+
+
+def test_an_export_comes_back_where_the_new_one_cannot_take_its_name(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(store, tmp_path / "x")
+    before = content_of(tmp_path / "x")
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if path.name.endswith(".partial"):
+            raise OSError("Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(ExportError, match="Device or resource busy; expected a folder that can be written"):
+        write(store, tmp_path / "x", replace=True)
+    assert content_of(tmp_path / "x") == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.sqlite", "x"]
+
+
+def test_a_link_stays_one(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "x")
+    with pytest.raises(ExportError, match=r"--out .*link: no folder .*disk; expected an existing folder"):
+        write(store, tmp_path / "link")
+    (tmp_path / "disk").mkdir()
+    for replace in (False, True, True):
+        write(store, tmp_path / "link", replace=replace)
+        assert (tmp_path / "link").is_symlink()
+        assert [path.name for path in (tmp_path / "disk").iterdir()] == ["x"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "disk" / "x" / "more").symlink_to(tmp_path / "mine")
+    with pytest.raises(ExportError, match="holds more beside the export"):
+        write(store, tmp_path / "link", replace=True)
+
+
+def test_the_folder_that_one_is_in(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    for folder in (Path(), Path(".."), tmp_path / "a", Path("/")):
+        with pytest.raises(ExportError, match=r"--out .*: the command was given inside it; expected "):
+            write(store, folder)
+    assert Path.cwd().is_dir()
 
 
 KILLED = """
@@ -247,8 +294,26 @@ def test_two_at_once_do_not_mix(store: Path, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written(store: Path, tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
-    with pytest.raises(ExportError, match=r"--out .*expected a folder that can be written"):
-        write(store, closed / "x")
+    unreadable = tmp_path / "unreadable"
+    unreadable.mkdir(mode=0o000)
+    for folder in (closed / "x", unreadable / "x", unreadable):
+        with pytest.raises(ExportError, match=r"--out .*expected a folder that can be written"):
+            write(store, folder)
+
+
+@pytest.mark.parametrize("place", [".", "verdicts", "verdicts/grader=g1"])
+def test_a_write_protected_export_stays(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    write(store, tmp_path / "x")
+    before = content_of(tmp_path / "x")
+    held = tmp_path / "x" / place
+    access = os.access
+    # Root may write everywhere, so what the system says of this folder is said here.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != held and access(path, mode))
+    with pytest.raises(ExportError, match=r"x.* is write-protected; expected a folder that can be replaced"):
+        write(store, tmp_path / "x", replace=True)
+    assert content_of(tmp_path / "x") == before
 
 
 def test_no_such_run_and_no_store(store: Path, tmp_path: Path) -> None:

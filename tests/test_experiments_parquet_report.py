@@ -50,6 +50,18 @@ def test_a_run_with_nothing_in_it(tmp_path: Path) -> None:
     check_same(exported(tmp_path / "s.sqlite", run_id, tmp_path / "export"), of_store)
 
 
+def test_models_whose_names_are_no_text(tmp_path: Path) -> None:
+    found = made_set(SIMPLEQA, np.random.default_rng(0), n_items=12, raters=1)
+    with RunStore(tmp_path / "s.sqlite") as store:
+        run_id = record(store, found, {"g": {}}, repeats=1)
+        for digest in {item.digest for item in found.items}:
+            said = Completion(None, "served\ud800\0", fingerprint="\udc00", stated_label="CORRECT")
+            store.append("g", CompletionKey(digest, 0), said)
+    of_store = ran_report(tmp_path / "s.sqlite", run_id)
+    assert "served\ud800\0" in of_store["graders"][0]["served"]
+    check_same(exported(tmp_path / "s.sqlite", run_id, tmp_path / "export"), of_store)
+
+
 def test_a_grader_of_scores_that_was_asked_for_them(tmp_path: Path) -> None:
     found = rubric_set("der2_rubric", ["0", "0.5", "1", "0.75"] * 8)
     run_id = run_study(tmp_path, found, "der2_rubric", steps_near, repeats=3)

@@ -52,8 +52,10 @@ def refused(folder: Path) -> str:
 def describe(export: Path, change: Callable[[dict[str, Any]], None]) -> None:
     path = export / "run.json"
     fields = json.loads(path.read_text(encoding="utf-8"))
+    del fields["sha256"]
     change(fields)
-    path.write_text(json.dumps(fields), encoding="utf-8")
+    signed = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps(fields | {"sha256": signed}), encoding="utf-8")
 
 
 def first_part(export: Path) -> Path:
@@ -106,12 +108,39 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
         ("{", "no JSON"),
         ("[]", "schema None; expected 'autorater.export/1'"),
         ('{"schema": "autorater.export/2"}', "schema 'autorater.export/2'; expected 'autorater.export/1'"),
-        ('{"schema": "autorater.export/1"}', "run: Field required; expected the description of an export"),
+        ('{"schema": "autorater.export/1"}', "run.json: changed, SHA-256 "),
+        ("[" * 100_000, "no JSON"),
     ],
 )
 def test_a_description_of_something_else(export: Path, text: str, said: str) -> None:
     (export / "run.json").write_text(text, encoding="utf-8")
     assert said in refused(export)
+
+
+def test_a_description_without_its_fields(export: Path) -> None:
+    describe(export, lambda fields: fields.pop("run"))
+    assert "run.json: run: Field required; expected the description of an export" in refused(export)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields["scale"]["labels"].reverse(),
+        lambda fields: fields["run"].update(level=0.5),
+        lambda fields: fields["graders"].pop(),
+        lambda fields: fields["graders"][0]["identity"].update(model="openai/gpt-9"),
+        lambda fields: fields["items"].update(file="../items.parquet"),
+        lambda fields: fields.pop("sha256"),
+    ],
+)
+def test_a_description_that_was_changed(export: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    path = export / "run.json"
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(fields), encoding="utf-8")  # spelt in another way, it says the same
+    assert len(report_export(export)["graders"]) == 2
+    change(fields)
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    assert "run.json: changed, SHA-256 " in refused(export)
 
 
 def test_a_description_with_a_field_of_another_sort(export: Path) -> None:
@@ -128,6 +157,19 @@ def test_a_missing_file(export: Path, name: str) -> None:
 def test_a_missing_part(export: Path) -> None:
     first_part(export).unlink()
     assert "part-00000.parquet: missing; expected a file of 80 rows" in refused(export)
+
+
+@pytest.mark.parametrize("name", ["run.json", "items.parquet", "verdicts/grader=g0/part-00000.parquet"])
+def test_a_file_that_cannot_be_read(export: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Path.open
+
+    def fail(path: Path, *args: Any, **options: Any) -> Any:
+        if path == export / name:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *args, **options)
+
+    monkeypatch.setattr(Path, "open", fail)
+    assert refused(export) == f"{export / name}: Permission denied; expected a file that can be read"
 
 
 def test_a_part_too_many(export: Path) -> None:
@@ -238,9 +280,11 @@ def test_what_needs_a_store_is_refused(
     assert f"error: {said}" in capsys.readouterr().err
 
 
-def test_the_command_refuses_a_folder_of_something_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("inside", [".", "nowhere"])
+def test_the_command_refuses_a_folder_of_something_else_and_none(
+    tmp_path: Path, inside: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tmp_path /= inside
     monkeypatch.setattr("sys.argv", ["autorater", "report", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
         cli.main()

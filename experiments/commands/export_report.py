@@ -15,7 +15,7 @@ __all__ = ["is_export", "write_export_report"]
 
 def is_export(name: str) -> bool:
     """Whether an argument means a folder rather than a run: it is written as a path, or names one with an export."""
-    return os.sep in name or name in (".", "..") or (Path(name) / "run.json").is_file()
+    return os.sep in name or name.startswith(".") or os.access(Path(name) / "run.json", os.F_OK)
 
 
 def write_export_report(folder: Path, output_format: Format, out: Path | None, *, refused: dict[str, bool]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration_sets.scale import SCALES, LabelScale
-from calibration_sets.strict import parse_model
+from calibration_sets.strict_models import parse_model
 from experiments.errors import SpecError
 from experiments.outlets.aggregation import AGGREGATIONS, label_value
 from experiments.outlets.item_grading import build_items_set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -122,9 +123,15 @@ class ExportDescription(_Record):
     texts: PartRecord
     graders: tuple[ExportedGrader, ...]
 
+    @property
+    def files(self) -> tuple[PartRecord, ...]:
+        """All files that it describes."""
+        return (self.items, self.labels, self.texts, *(part for grader in self.graders for part in grader.parts))
+
     def dump(self) -> str:
-        """As the text of its file."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=2, sort_keys=True) + "\n"
+        """As the text of its file, signed with the SHA-256 of what it says."""
+        fields = self.model_dump(by_alias=True)
+        return json.dumps(fields | {"sha256": _digest(fields)}, indent=2, sort_keys=True) + "\n"
 
 
 def load_description(folder: Path) -> ExportDescription:
@@ -133,23 +140,32 @@ def load_description(folder: Path) -> ExportDescription:
     Raises
     ------
     ExportError
-        If it is no export, one of another version, or its description is damaged.
+        If it is no export, one of another version, or its description is damaged or was changed.
+    OSError
+        If it cannot be read.
     """
     path = folder / DESCRIPTION_FILE
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise ExportError(
             f"{folder}: no {DESCRIPTION_FILE}, so no export; expected a folder that `autorater export` wrote"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ExportError(f"{path}: no JSON ({error}); expected the description of an export") from error
     given = fields.get("schema") if isinstance(fields, dict) else None
     if given != SCHEMA:
         raise ExportError(f"{path}: schema {given!r}; expected {SCHEMA!r}")
+    signed = fields.pop("sha256", None)
+    if signed != _digest(fields):
+        raise ExportError(f"{path}: changed, SHA-256 {_digest(fields)[:12]}; expected {str(signed)[:12]} as written")
     try:
         return ExportDescription.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise ExportError(f"{path}: {where}: {first['msg']}; expected the description of an export") from error
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

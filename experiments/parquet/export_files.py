@@ -26,10 +26,9 @@ def check_listed(folder: Path, description: ExportDescription) -> None:
     ExportError
         Naming the first that is missing, another, or not described.
     """
-    parts = [part for grader in description.graders for part in grader.parts]
-    for record in (description.items, description.labels, description.texts, *parts):
+    for record in description.files:
         _check_size(folder, record)
-    known = {part.file for part in parts}
+    known = {record.file for record in description.files}
     for path in sorted((folder / VERDICTS_FOLDER).rglob("*.parquet")):
         if path.relative_to(folder).as_posix() not in known:
             raise ExportError(f"{path}: not in {DESCRIPTION_FILE}; expected only the files that it lists")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from experiments.errors import ExportError
-from experiments.parquet.description import DESCRIPTION_FILE, load_description
+from experiments.parquet.description import DESCRIPTION_FILE, ExportDescription, load_description
 
 __all__ = ["new_folder"]
 
@@ -19,7 +20,7 @@ __all__ = ["new_folder"]
 def new_folder(folder: Path, *, replace: bool = False) -> Iterator[Path]:
     """A folder beside ``folder`` to write into, which takes its name where the block ends without an error.
 
-    What an interrupted export left behind is taken away first.
+    What an interrupted export left behind is taken away first. A link stays one: what it points at is written.
 
     Parameters
     ----------
@@ -31,17 +32,17 @@ def new_folder(folder: Path, *, replace: bool = False) -> Iterator[Path]:
     ExportError
         If something is there that may not be replaced, another process writes there, or nothing can be written.
     """
-    _check_place(folder, replace=replace)
-    parent, name = folder.absolute().parent, folder.absolute().name
-    partial, lock = parent / f".{name}.partial", FileLock(parent / f".{name}.lock", blocking=False)
+    place = Path(os.path.realpath(folder))
+    partial = place.parent / f".{place.name}.partial"
     try:
-        with lock:
+        _check_place(folder, place, replace=replace)
+        with FileLock(place.parent / f".{place.name}.lock", blocking=False) as lock:
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir()
             try:
                 yield partial
-                _check_place(folder, replace=replace)
-                _put(partial, folder)
+                _check_place(folder, place, replace=replace)
+                _put(partial, place)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
                 Path(lock.lock_file).unlink(missing_ok=True)
@@ -53,23 +54,47 @@ def new_folder(folder: Path, *, replace: bool = False) -> Iterator[Path]:
         ) from error
 
 
-def _check_place(folder: Path, *, replace: bool) -> None:
-    if not folder.parent.is_dir():
-        raise ExportError(f"--out {folder}: no folder {folder.parent}; expected an existing folder")
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+def _check_place(folder: Path, place: Path, *, replace: bool) -> None:
+    """Nothing stands at the place of a folder that may not go; messages name the folder as it was given."""
+    if not place.parent.is_dir():
+        raise ExportError(f"--out {folder}: no folder {place.parent}; expected an existing folder")
+    if Path.cwd().is_relative_to(place):
+        raise ExportError(f"--out {folder}: the command was given inside it; expected a folder beside or below")
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return
-    if not (folder / DESCRIPTION_FILE).is_file():
+    if not (place / DESCRIPTION_FILE).is_file():
         raise ExportError(f"--out {folder}: holds something else; expected a new folder, or an export of ours")
-    run_id = load_description(folder).run.run_id
+    description = load_description(place)
+    run_id = description.run.run_id
     if not replace:
         raise ExportError(f"--out {folder}: holds the export of run {run_id}; expected a new folder, or --replace")
+    strangers = _strangers(place, description)
+    if strangers:
+        raise ExportError(
+            f"--out {folder}: holds {strangers[0]} beside the export of run {run_id}; expected the export alone"
+        )
+    held = [path for path in (place, *place.rglob("*")) if path.is_dir() and not os.access(path, os.W_OK)]
+    if held:
+        raise ExportError(f"--out {folder}: {held[0]} is write-protected; expected a folder that can be replaced")
 
 
-def _put(partial: Path, folder: Path) -> None:
-    """Let the new folder take the name; what had it is gone only after that."""
+def _strangers(folder: Path, description: ExportDescription) -> list[str]:
+    """Files in the folder of an export that are none of its own."""
+    own = {DESCRIPTION_FILE, *(record.file for record in description.files)}
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted({path.relative_to(folder).as_posix() for path in found} - own)
+
+
+def _put(partial: Path, place: Path) -> None:
+    """Let the new folder take the name; what had it is gone only after that, and back if that fails."""
     old = partial.with_suffix(".replaced")
     shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        folder.rename(old)
-    partial.rename(folder)
+    if place.exists():
+        place.rename(old)
+    try:
+        partial.rename(place)
+    except BaseException:
+        if old.exists():
+            old.rename(place)
+        raise
     shutil.rmtree(old, ignore_errors=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibration_sets.scale import LabelScale
+from experiments.errors import ExportError
 from experiments.parquet.counted_items import ItemColumns, LabelColumns, read_items, read_labels
 from experiments.parquet.counting import count_verdicts
 from experiments.parquet.description import ExportDescription, ExportedGrader, load_description
@@ -51,6 +52,14 @@ def report_export(folder: Path) -> Fields:
     ExportError
         If the folder is no whole export; the message names the file, and the row.
     """
+    try:
+        return _report(folder)
+    except OSError as error:
+        where = error.filename or folder
+        raise ExportError(f"{where}: {error.strerror or error}; expected a file that can be read") from error
+
+
+def _report(folder: Path) -> Fields:
     description = load_description(folder)
     check_listed(folder, description)
     about = description.set_fields
