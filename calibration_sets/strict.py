@@ -77,7 +77,7 @@ def read_text(path: Path, error_type: type[Exception]) -> str:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise error_type(f"{path.name}: no such file in {path.parent}") from None
+        raise error_type(f"{path.name}: no such file in {path.parent}; expected a file of that name") from None
     except OSError as error:
         raise error_type(f"{path.name}: cannot be read ({error.strerror}); expected a file in UTF-8") from error
     encoding = _wide_encoding(data)

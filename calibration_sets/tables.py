@@ -194,7 +194,7 @@ def _read_parquet(path: Path) -> Table:
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
-        raise SetFileError(f"{path.name}: no such file in {path.parent}") from None
+        raise SetFileError(f"{path.name}: no such file in {path.parent}; expected a file of that name") from None
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SetFileError(f"{path.name}: not a readable Parquet file ({reason})") from None

@@ -63,7 +63,7 @@ def test_surrogates_in_raw_bytes_name_the_line(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_names_its_folder(tmp_path: Path) -> None:
-    assert message(tmp_path / "none.jsonl") == f"none.jsonl: no such file in {tmp_path}"
+    assert message(tmp_path / "none.jsonl") == f"none.jsonl: no such file in {tmp_path}; expected a file of that name"
 
 
 def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_other_endings(tmp_path: Path) -> None:
 
 def test_missing_files(tmp_path: Path) -> None:
     for name in ("t.csv", "t.jsonl", "t.parquet"):
-        assert message(tmp_path / name) == f"{name}: no such file in {tmp_path}"
+        assert message(tmp_path / name) == f"{name}: no such file in {tmp_path}; expected a file of that name"
 
 
 def test_wanted_columns_that_are_not_there_are_named_with_those_that_are(tmp_path: Path) -> None:

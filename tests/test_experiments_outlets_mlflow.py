@@ -189,7 +189,7 @@ def test_without_the_pages_libraries_the_option_is_named(
     monkeypatch.setattr("experiments.page.installed.find_spec", lambda _: None)
     result = cli_log(study, uri, "none")
     assert isinstance(result.exception, ExperimentError)
-    assert str(result.exception).startswith("--page: altair")
+    assert str(result.exception).startswith("the page among the artefacts (--no-page leaves it out): altair")
 
 
 def test_what_cannot_be_logged_is_one_line(study: Study, report: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def mlflow(
       autorater mlflow quickstart --tracking-uri sqlite:///mlflow.db --experiment graders
     """
     if page:
-        check_page_installed("--page")
+        check_page_installed("the page among the artefacts (--no-page leaves it out)")
     with RunStore(store, must_exist=True) as opened:
         data, analyses = load_run_data(opened, run)
         if data.answering is not None:
