@@ -2,11 +2,13 @@
 
 A row has the keys of a line of ``items.jsonl``, and the same is demanded of them. A null says what an absent key says;
 ``metadata`` may be a struct, whose nulls are absent keys, a map with keys of text, or text that holds a JSON object.
+A struct or map may hold what JSON can: no dates, bytes or decimals, whose text would be a guess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,24 +58,44 @@ def _read_row(row: Mapping[str, Any], where: str) -> tuple[ItemRecord | None, li
             data["metadata"] = _metadata(data["metadata"])
         problem = text_problem(data)
     except ValueError as error:
-        problem = f"metadata: {error}"
+        problem = f"metadata{error}"
     if problem:
         return None, [f"{where}: {problem}"]
     return validate_row(ItemRecord, data, where)
 
 
 def _metadata(value: object) -> object:
-    if isinstance(value, str):
+    if not isinstance(value, str):
+        return {} if value == [] else _as_json(value, "")  # [] is a map without entries
+    try:
         return parse_json(value)
-    if isinstance(value, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        return dict(value)  # a map
-    return _without_nulls(value)
+    except ValueError as error:
+        raise ValueError(f": {error}") from None
 
 
-def _without_nulls(value: object) -> object:
-    if not isinstance(value, dict):
+def _as_json(value: object, where: str) -> object:
+    """A value as JSON has it; ``ValueError`` with its place where JSON has none."""
+    if isinstance(value, list) and value and all(isinstance(entry, tuple) for entry in value):
+        value = _map(value, where)
+    if isinstance(value, dict):
+        return {key: _as_json(entry, f"{where}.{key}") for key, entry in value.items() if entry is not None}
+    if isinstance(value, list):
+        return [_as_json(entry, f"{where}[{place}]") for place, entry in enumerate(value)]
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
+    raise ValueError(
+        f"{where}: {shorten(value)}; expected what JSON can hold: text, finite numbers, truth values, lists, objects"
+    )
+
+
+def _map(pairs: Sequence[tuple[object, object]], where: str) -> dict[object, object]:
+    """A map, which Parquet lets have a key twice."""
+    found: dict[object, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{where}: key {shorten(key)} twice; expected it once")
+        found[key] = value
+    return found
 
 
 def _iter_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -82,12 +104,12 @@ def _iter_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    for part in parts:
+    for part in _parts(path):
         name = part.name if part == path else f"{path.name}/{part.name}"
         n_before = 0
         try:
             with pq.ParquetFile(part) as file:
+                _check_columns(file.schema_arrow.names, name)
                 for batch in file.iter_batches(batch_size=_ROWS):
                     for number, row in enumerate(batch.to_pylist(), start=n_before + 1):
                         yield f"{name}: row {number}", row
@@ -95,3 +117,21 @@ def _iter_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise SetFileError(f"{name}: {said}; expected a Parquet file") from error
+
+
+def _parts(path: Path) -> Sequence[Path]:
+    """The files to read, by name, without what writers hide: names that begin with a dot or underscore."""
+    if not path.is_dir():
+        return [path]
+    seen = sorted(part for part in path.iterdir() if not part.name.startswith((".", "_")))
+    for part in seen:
+        # Left out, they would make a smaller set than the folder holds.
+        if part.is_dir():
+            raise SetFileError(f"{path.name}/{part.name}: a folder; expected the parts in {path.name} itself")
+    return [part for part in seen if part.suffix == ".parquet"]
+
+
+def _check_columns(names: Sequence[str], where: str) -> None:
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise SetFileError(f"{where}: column {shorten(twice[0])} twice; expected it once")

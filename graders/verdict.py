@@ -103,7 +103,8 @@ class Completion:
     stated_failure: Failure | None = None
     other_logprobs: tuple[float, ...] = ()
     fingerprint: str | None = None
-    turns: tuple[Mapping[str, Any], ...] = ()
+    # Imported graders are known by what their replies look like, and replies of one turn look as ever.
+    turns: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     call_time: CallTime | None = field(default=None, compare=False, repr=False)
 
     def timed(self, call_time: CallTime) -> Completion:

@@ -222,6 +222,8 @@ EXEMPT = {
     "heterogeneity": "of effects and their covariance",
     "invert_confusion": "of shares and confusion matrices",
     "labels_for_half_width": "of a rate and a design",
+    "finite_rate_interval": "of three counts",
+    "further_labels": "of three counts",
     "masi_distance": "of two sets",
     "missing_question_bounds": "of whole questions of several models",
     "paired_power": "of a design",
@@ -249,7 +251,9 @@ EXEMPT = {
 CHECKED_ELSEWHERE = {
     "confidence_sequence": "test_experiments_stats_anytime.py",
     "correct_effects": "test_experiments_stats_corrected_effects.py",
+    "finite_rate_interval": "test_experiments_stats_finite_population.py",
     "first_look_above": "test_experiments_stats_anytime.py",
+    "further_labels": "test_experiments_stats_finite_population.py",
     "missing_item_bounds": "test_experiments_stats_correction_missing_items.py",
     "missing_question_bounds": "test_experiments_stats_score_effects.py",
     "masi_distance": "test_experiments_stats_label_sets.py",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +125,51 @@ def test_what_is_no_parquet_or_has_no_rows_is_told(tmp_path: Path) -> None:
     path.mkdir()
     with pytest.raises(SetFileError, match=r"items.parquet: empty"):
         parquet_items.read_parquet_items(path)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        (
+            pa.array([{"when": date(2026, 1, 2)}]),
+            "metadata.when: datetime.date(2026, 1, 2); expected what JSON can hold",
+        ),
+        (pa.array([{"price": Decimal("1.5")}]), "metadata.price: Decimal('1.5'); expected"),
+        (pa.array([{"raw": [b"x"]}]), "metadata.raw[0]: b'x'; expected"),
+        (pa.array([{"deep": {"rate": float("nan")}}]), "metadata.deep.rate: nan; expected"),
+        (pa.array([[("n", 1), ("n", 2)]], type=pa.map_(pa.string(), pa.int64())), "metadata: key 'n' twice; expected"),
+    ],
+)
+def test_metadata_that_no_record_of_a_run_could_hold_is_refused(tmp_path: Path, metadata: pa.Array, said: str) -> None:
+    pq.write_table(pa.Table.from_pylist([GOOD]).append_column("metadata", metadata), tmp_path / "items.parquet")
+    with pytest.raises(SetFileError) as told:
+        parquet_items.read_parquet_items(tmp_path / "items.parquet")
+    assert str(told.value).startswith(f"items.parquet: row 1: {said}")
+
+
+def test_maps_and_nulls_inside_metadata_are_objects_and_absent_keys(tmp_path: Path) -> None:
+    inner = pa.map_(pa.string(), pa.int64())
+    shape = pa.struct([("sizes", inner), ("seen", pa.list_(pa.struct([("x", pa.int64()), ("y", pa.int64())])))])
+    metadata = pa.array([{"sizes": [("a", 1), ("b", None)], "seen": [{"x": None, "y": 2}]}], type=shape)
+    pq.write_table(pa.Table.from_pylist([GOOD]).append_column("metadata", metadata), tmp_path / "items.parquet")
+    (item,) = parquet_items.read_parquet_items(tmp_path / "items.parquet")
+    assert item.metadata == {"sizes": {"a": 1}, "seen": [{"y": 2}]}
+
+
+def test_a_column_that_is_there_twice_is_not_chosen_from(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([GOOD]).append_column("question", pa.array(["Which?"]))
+    pq.write_table(table, tmp_path / "items.parquet")
+    with pytest.raises(SetFileError, match=r"^items.parquet: column 'question' twice; expected it once$"):
+        parquet_items.read_parquet_items(tmp_path / "items.parquet")
+
+
+def test_what_writers_hide_is_left_out_and_folders_of_parts_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "items.parquet"
+    (folder / "_temporary").mkdir(parents=True)
+    write(folder / "part-0.parquet", [GOOD])
+    for name in ("._part-0.parquet", ".part-0.parquet.crc", "_metadata.parquet"):
+        (folder / name).write_bytes(b"none")
+    assert len(parquet_items.read_parquet_items(folder)) == 1
+    (folder / "kind=odd").mkdir()
+    with pytest.raises(SetFileError, match=r"^items.parquet/kind=odd: a folder; expected the parts in items.parquet"):
+        parquet_items.read_parquet_items(folder)

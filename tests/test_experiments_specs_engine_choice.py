@@ -47,6 +47,12 @@ def test_a_grader_has_its_own_numbers_or_stays_in_this_process(tmp_path: Path) -
     assert replicas(asked) == [RayReplicas("auto", 8, 2, 1), RayReplicas("auto", 8, 0.5, 2), None]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.3333, 0.1, 1.0, 8.0])
+def test_shares_that_ray_gives_out_are_taken_as_they_are(tmp_path: Path, share: float) -> None:
+    engine = f'{{ kind = "ray", gpus_per_replica = {share}, cpus_per_replica = {share} }}'
+    assert replicas(load(tmp_path, engine, VLLM)) == [RayReplicas("", 1, share, share)]
+
+
 def test_where_it_is_computed_changes_neither_grader_nor_run(tmp_path: Path) -> None:
     here, there = load(tmp_path, "", VLLM, LOCAL), load(tmp_path, '{ kind = "ray", replicas = 64 }', VLLM, LOCAL)
     assert here.run_id == there.run_id
@@ -74,6 +80,8 @@ def test_room_is_waited_for_as_long_as_services_are(tmp_path: Path) -> None:
             [VLLM],
             r"gpus_per_replica: number 1.5; expected up to 1, or a wh",
         ),
+        ('{ kind = "ray", cpus_per_replica = 1e-9 }', [VLLM], r"cpus_per_replica: number 1e-09; expected four digits"),
+        ('{ kind = "ray", gpus_per_replica = 0.33333 }', [VLLM], r"gpus_per_replica: number 0.33333; expected four"),
         ('{ kind = "ray", gpus = 1 }', [VLLM], r"unknown key 'engine.gpus'"),
         ('"ray"', [SERVICE], r"engine: none of its models is computed by an engine"),
         ("", [f'{SERVICE}\nengine = "ray"'], r"graders\[0\].engine: 'openai/gpt.*' is not computed by an engine"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import signal
@@ -29,7 +30,7 @@ from experiments.store.run_records import load_run_data  # noqa: E402
 from experiments.store.run_store import RunStore  # noqa: E402
 from graders.client import Answer, ModelClient, Request  # noqa: E402
 from graders.endpoint import Endpoint, RayReplicas  # noqa: E402
-from graders.errors import GraderError, ServiceError  # noqa: E402
+from graders.errors import GraderError, MissingDependencyError, ServiceError  # noqa: E402
 from graders.grader import Grader  # noqa: E402
 from graders.prompt_library import load_prompt  # noqa: E402
 from graders.providers import open_client, ray_pool  # noqa: E402
@@ -190,6 +191,27 @@ def test_room_that_others_use_is_waited_for_and_not_for_ever() -> None:
         ):
             pass
         assert time.monotonic() - began < 20
+
+
+def test_room_is_not_waited_for_where_no_node_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_pool, "_TELL_SECONDS", 0.1)
+    with open_client(baseline()):
+        # As Ray lists them before and after its only node was killed.
+        lists = iter([ray.nodes(), [{**node, "Alive": False} for node in ray.nodes()]])
+        monkeypatch.setattr(ray, "nodes", lambda: next(lists))
+        with (
+            pytest.raises(ServiceError, match=r"no node of the cluster is alive any more; .*answers so far are kept"),
+            open_client(baseline(RayReplicas())),
+        ):
+            pass
+
+
+def test_a_node_without_the_engine_is_named() -> None:
+    if importlib.util.find_spec("vllm") is not None:
+        pytest.skip("vLLM is installed")
+    absent = replace(baseline(RayReplicas(cpus=1)), model="vllm/some/model", model_digest="")
+    with pytest.raises(MissingDependencyError, match=r"^ray: node \S+: vllm: not installed"), open_client(absent):
+        pass
 
 
 def test_other_weights_or_another_version_on_a_node_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

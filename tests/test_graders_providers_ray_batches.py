@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections import Counter
 from typing import Any
 
@@ -16,7 +18,7 @@ from graders.endpoint import RayReplicas
 from graders.errors import MissingDependencyError, ServiceError
 from graders.providers import ray_cluster
 from graders.providers.ray_batches import Batch, BatchQueue
-from graders.providers.ray_cluster import check_ray, check_room
+from graders.providers.ray_cluster import check_ray, check_room, connected
 from graders.sampling import Sampling
 from graders.verdict import CallFailure
 
@@ -159,3 +161,36 @@ def test_missing_ray_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", {}.get)
     with pytest.raises(MissingDependencyError, match=r"pip install 'autorater-calibration\[ray\]'"):
         check_ray()
+
+
+@pytest.fixture
+def dead_address() -> str:
+    """Of a port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def expect_no_cluster(address: str, said: str) -> None:
+    pytest.importorskip("ray", reason="SKIPPED, NOT PASSED: ray is not installed")
+    began = time.monotonic()
+    with pytest.raises(ServiceError, match=rf"^ray: {said}: .*; expected the address of a cluster"), connected(address):
+        pass
+    assert time.monotonic() - began < 30, "Ray was left to look for it, which takes minutes"
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once(dead_address: str) -> None:
+    expect_no_cluster(dead_address, dead_address)
+    expect_no_cluster("127.0.0.1:99999", "127.0.0.1:99999")
+
+
+@pytest.mark.parametrize("address", ["", "auto"])
+def test_a_cluster_that_the_variable_names_is_told_as_such(
+    dead_address: str, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", dead_address)
+    expect_no_cluster(address, rf"{dead_address} \(RAY_ADDRESS\)")
+
+
+def test_an_address_of_another_form_is_told_by_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # of no interest where the experiment has an address
+    expect_no_cluster("not an address", "not an address: Invalid address format")

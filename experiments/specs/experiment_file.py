@@ -61,9 +61,11 @@ class ServiceSpec(_Strict):
 
 
 def _check_share(amount: float) -> float:
-    """Ray shares a processor or GPU out in parts, but several of them only whole."""
+    """Ray shares a processor or GPU out in parts of 0.0001, but several of them only whole."""
     if amount > 1 and amount != int(amount):
         raise ValueError("expected up to 1, or a whole number")
+    if round(amount, 4) != amount:
+        raise ValueError("expected four digits after the point at most")
     return amount
 
 

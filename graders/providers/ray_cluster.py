@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -16,6 +17,8 @@ from graders.errors import MissingDependencyError, ServiceError
 __all__ = ["check_ray", "check_room", "connected"]
 
 _STATISTICS_VARIABLE = "RAY_USAGE_STATS_ENABLED"
+_ADDRESS_VARIABLE = "RAY_ADDRESS"
+_REACH_SECONDS = 10.0
 
 
 def check_ray() -> None:
@@ -53,17 +56,39 @@ def connected(address: str) -> Iterator[Any]:
         if ray.is_initialized():
             yield ray
             return
+        named = _named_address(address)
+        _check_listens(named)
         try:
             ray.init(address=address or None, include_dashboard=None, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
             said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
             raise ServiceError(
-                f"ray: {address or 'a cluster'}: {said}; expected the address of a cluster that runs, or 'local'"
+                f"ray: {named or 'a cluster'}: {said}; expected the address of a cluster that runs, or 'local'"
             ) from error
         try:
             yield ray
         finally:
             ray.shutdown()
+
+
+def _named_address(address: str) -> str:
+    """The address that Ray goes by, which its variable may give in the place of none or ``auto``."""
+    return address if address not in ("", "auto") else os.environ.get(_ADDRESS_VARIABLE) or address
+
+
+def _check_listens(address: str) -> None:
+    """Check that something listens at ``HOST:PORT``: Ray would try for minutes, and hear no Ctrl-C meanwhile."""
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isdecimal():
+        return  # Ray has a word to say about it at once.
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        given = f" ({_ADDRESS_VARIABLE})" if address == os.environ.get(_ADDRESS_VARIABLE) else ""
+        raise ServiceError(
+            f"ray: {address}{given}: {said}; expected the address of a cluster that runs, or 'local'"
+        ) from error
 
 
 def check_room(nodes: Sequence[Mapping[str, Any]], asked: RayReplicas) -> None:

@@ -213,15 +213,22 @@ class ReplicaPool:
         return Death(first, batches, reason)
 
     def _check_waiting(self) -> None:
-        """Tell of replicas that nobody has room for; an error where that lasts."""
+        """Tell of replicas that nobody has room for; an error where that lasts, or cannot end."""
         now, asked = time.monotonic(), self._asked
         if any(slot.is_placed for slot in self._slots):
             self._waits_since, self._has_told = now, False
             return
         needed = f"{asked.gpus:g} GPUs and {asked.cpus:g} CPUs on one node"
         if now - self._waits_since > _TELL_SECONDS and not self._has_told:
-            _LOG.warning("ray: waiting for a place for a replica: %s", needed)
             self._has_told = True
+            if not any(node["Alive"] for node in self._ray.nodes()):
+                # This process has been connected through one of them: none that comes is of use to it.
+                self.error = ServiceError(
+                    "ray: no node of the cluster is alive any more; expected them to live, "
+                    "answers so far are kept: start again"
+                )
+                return
+            _LOG.warning("ray: waiting for a place for a replica: %s", needed)
         longest = self._grader.endpoint.max_wait_seconds
         if now - self._waits_since > longest and self.error is None:
             self.error = ServiceError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from graders.client import Answer, ModelClient, Request
-from graders.errors import GraderError, ServiceError
+from graders.errors import GraderError, MissingDependencyError, ServiceError
 from graders.grader import Grader
 from graders.providers import model_digest, open_client
 from graders.providers.vllm_engine import prefer_arguments
@@ -70,6 +70,9 @@ class Replica:
             if self._gpus > 1:
                 prefer_arguments({"tensor_parallel_size": int(self._gpus)})
             self._client = self._stack.enter_context(open_client(self._grader))
+        except MissingDependencyError as error:
+            # Where the program was started it may well be installed.
+            return MissingDependencyError(f"ray: node {self.find_place()}: {error}")
         except GraderError as error:
             return error
         return None

@@ -206,14 +206,24 @@ def _error_by_chance(verdicts: _Verdicts, bins: int, rng: np.random.Generator) -
     """Mean error of perfectly calibrated graders; verdicts of an item are right together, as repeats mostly are."""
     if not len(verdicts.right):
         return None
-    items = np.unique(verdicts.item, return_inverse=True)[1]
-    in_bin = np.eye(bins)[_bin_of(verdicts.confidence, bins)]
+    stated = _stated_by_item(verdicts)
+    items = np.repeat(np.arange(len(stated)), [len(one) for one in stated])
+    confidence, weight = np.array([pair for one in stated for pair in one]).T
+    in_bin = np.eye(bins)[_bin_of(confidence, bins)]
     errors = []
     for _ in range(_CHANCE_DRAWS):
-        right = rng.random(int(items.max()) + 1)[items] < verdicts.confidence
-        gaps = verdicts.weight * (right - verdicts.confidence)
-        errors.append(float(np.abs(gaps @ in_bin).sum() / verdicts.weight.sum()))
+        right = rng.random(len(stated))[items] < confidence
+        errors.append(float(np.abs((weight * (right - confidence)) @ in_bin).sum() / weight.sum()))
     return float(np.mean(errors))
+
+
+def _stated_by_item(verdicts: _Verdicts) -> list[list[tuple[float, float]]]:
+    """Confidence and weight of each item's verdicts, in an order that is not that of the items."""
+    stated: dict[int, list[tuple[float, float]]] = {}
+    rows = zip(verdicts.item.tolist(), verdicts.confidence.tolist(), verdicts.weight.tolist(), strict=True)
+    for item, confidence, weight in rows:
+        stated.setdefault(item, []).append((confidence, weight))
+    return sorted(sorted(one) for one in stated.values())
 
 
 def _error_of(sums: Array) -> Array:
