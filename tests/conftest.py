@@ -35,6 +35,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A run in the background ignores Ctrl-C, and the processes that are interrupted by tests would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What ``-n auto`` means: each worker may start a browser, a database server and engines of its own."""
+    return min(4, os.cpu_count() or 1)
+
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
